@@ -11,10 +11,18 @@
 namespace GPI_SPACE
 {
 
+struct NeverStops {
+    GPI_DEVICE bool operator()() const
+    {
+        return false;
+    }
+};
+
 /* f(key) for all keys, by the threads of `blocks` blocks; 16 bytes at a time between the first and
- * the last boundary. */
-template <int T, class K, class F>
-GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t blocks, F f)
+ * the last boundary. False if a thread stopped, as it was asked to. */
+template <int T, class K, class F, class S = NeverStops>
+GPI_DEVICE bool for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t blocks, F f,
+                             S stops = {})
 {
     constexpr int V = 16 / sizeof(K), batch = sizeof(K) == 1 ? 4 : 8;
     const uint64_t thread = (uint64_t)block * T + threadIdx.x;
@@ -40,9 +48,12 @@ GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t
 #pragma unroll
         for (int j = 0; j < batch; j++)
             x[j] = __ldcs(from + i + j * threads);
+        const bool stopped = stops(); /* read with them */
 #pragma unroll
         for (int j = 0; j < batch; j++)
             all(x[j]);
+        if (stopped)
+            return false;
     }
     for (; i < vectors; i += threads)
         all(__ldcs(from + i));
@@ -50,6 +61,7 @@ GPI_DEVICE void for_each_key(const K *keys, uint64_t n, uint32_t block, uint32_t
         f(keys[thread]);
     if (head + vectors * V + thread < n)
         f(keys[head + vectors * V + thread]);
+    return true;
 }
 
 /* The same for one key in sample_stride: runs of 32 neighbours, one from each of as many equal
@@ -79,15 +91,32 @@ GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t sampl
 
 /* ---- buckets by the top bits ---- */
 
+/* Sorts of which the first block looks for a reason to stop while all others count keys. */
+template <class K> GPI_DEVICE bool looks_for_passes(const RadixKeys<K> &job)
+{
+    return job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
+           job.items() < radix_tuning.map_items && !job.for_visitor;
+}
+
+/* Where a block of such a sort reads whether to stop its first count. Blocks that ask for one word
+ * wait for each other in the L2. This table, which larger sorts have a sample's counts in before,
+ * is zero until keys are counted again, and not needed by passes. */
+template <class K> GPI_DEVICE uint32_t *stop_of_block(const RadixKeys<K> &job, uint32_t block)
+{
+    return job.recount + block * 8 % (1u << radix_bucket_bits_max);
+}
+
 /* counts[bucket] += its keys, of all or of one in sample_stride; and the bits that vary. The first
- * FIRST blocks do not count if there are more. HALVES: a block's counts have 16 bits, so that twice
- * as many fit. One that overflows loses items, of which plan_buckets() finds too few then. */
-template <int T, bool FLOAT, bool HALVES, class K, uint32_t FIRST = 0>
+ * FIRST blocks do not count if there are more; STOPS: others stop when the first says so. HALVES: a
+ * block's counts have 16 bits, so that twice as many fit. One that overflows loses items, of which
+ * plan_buckets() finds too few then. */
+template <int T, bool FLOAT, bool HALVES, class K, uint32_t FIRST = 0, bool STOPS = false>
 __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, int bits,
                                            uint64_t sample_stride, uint32_t *counts,
                                            uint32_t *table)
 {
-    const uint32_t idle = gridDim.x > FIRST ? FIRST : 0, blocks = gridDim.x - idle;
+    const bool looks = !STOPS || looks_for_passes(job);
+    const uint32_t idle = gridDim.x > FIRST && looks ? FIRST : 0, blocks = gridDim.x - idle;
     if (blockIdx.x < idle)
         return;
     const DigitOf<K> bucket = {shift, (1u << bits) - 1};
@@ -106,11 +135,21 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
         else
             atomicAdd(&table[b], 1u);
     };
-    if (!HALVES && sample_stride > 1)
-        for_each_key_in_sample<T>(job.keys[gpi_radix_in], job.items(), sample_stride, count);
-    else
-        for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x - idle, blocks, count);
-    __syncthreads();
+    const K *const keys = job.keys[gpi_radix_in];
+    if constexpr (STOPS) {
+        const volatile uint32_t *const stop = stop_of_block(job, blockIdx.x);
+        const bool first = looks && counts == job.buckets; /* or what is there are counts */
+        auto stops = [&] { return first && *stop != 0; };
+        if (__syncthreads_or(
+                !for_each_key<T>(keys, job.items(), blockIdx.x - idle, blocks, count, stops)))
+            return;
+    } else {
+        if (!HALVES && sample_stride > 1)
+            for_each_key_in_sample<T>(keys, job.items(), sample_stride, count);
+        else
+            for_each_key<T>(keys, job.items(), blockIdx.x - idle, blocks, count);
+        __syncthreads();
+    }
     for (int i = threadIdx.x; i < 1 << bits; i += T) {
         const uint32_t count = HALVES ? ((const uint16_t *)table)[i] : table[i];
         if (count)
@@ -161,11 +200,11 @@ struct UnevenWays {
 
 /* By one block. */
 template <int T, bool LARGE, class K>
-GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, uint32_t *shared)
+GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, uint64_t words_differ, uint32_t *shared)
 {
     if constexpr (LARGE && radix_by_map<K>)
         if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
-            varying_digits(job, job.plan->varying) > radix_tuning.digits_few) {
+            varying_digits(job, words_differ) > radix_tuning.digits_few) {
             constexpr uint64_t sample = radix_tuning.repeats_sample;
             const SampleOf<K> words = sample_words<T>(job);
             __syncthreads();
@@ -209,47 +248,6 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
         }
     }
     return at;
-}
-
-/* By one block: decides from the sample whether counting all keys is pointless because LSD
- * passes would be chosen anyway; the limits are those of plan_buckets(), widened by the error of
- * a sample. Or levels of splitters, as many keys are in buckets so full that they will not fit. */
-template <int T, bool LARGE, class K>
-__device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
-                                         uint64_t sample_stride, uint32_t *shared)
-{
-    const uint32_t sample = (uint32_t)(job.items() / sample_stride);
-    const uint32_t full = radix_tuning.sample_full * (sample >> bits);
-    __shared__ uint32_t hot, most, excess;
-    if (threadIdx.x == 0)
-        hot = most = excess = 0;
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < 1u << bits; i += T * plan_batch) {
-        uint32_t count[plan_batch];
-#pragma unroll
-        for (uint32_t j = 0; j < plan_batch; j++)
-            count[j] = i + j * T < 1u << bits ? counts[i + j * T] : 0;
-#pragma unroll
-        for (uint32_t j = 0; j < plan_batch; j++) {
-            if (count[j] > sample / (radix_tuning.cells_few * 5 / 4))
-                atomicAdd(&hot, count[j]);
-            if (count[j] > sample * 2 / job.cells_even)
-                atomicMax(&most, count[j]);
-            if (radix_by_splitters<K> && count[j] > full)
-                atomicAdd(&excess, count[j]);
-        }
-    }
-    __syncthreads();
-    const bool passes = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
-    const bool few = passes && uneven_ways<T, LARGE>(job, shared).cells;
-    if (threadIdx.x > 0)
-        return;
-    if (splits_by_levels(job, job.plan->varying)) {
-        const bool all_full = job.items() >> job.bucket_bits > bucket_mean_max(job.bucket_max);
-        job.plan->skewed = all_full || excess > sample / radix_tuning.sample_excess;
-        job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
-    } else
-        job.plan->skewed = passes && !few;
 }
 
 /*
@@ -306,8 +304,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const int digits = varying_digits(job, job.plan->varying);
     const bool splits = job.split_bits && digits > 1; /* one is one pass */
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
-    const UnevenWays ways =
-        fits ? UnevenWays{false, false} : uneven_ways<T, LARGE>(job, shared + 4 * warps);
+    const UnevenWays ways = fits
+                                ? UnevenWays{false, false}
+                                : uneven_ways<T, LARGE>(job, job.plan->varying, shared + 4 * warps);
     const bool by_cells =
         !radix_by_splitters<K> && job.adaptive_allowed && (few || even || ways.cells);
     if (threadIdx.x == 0) {
@@ -375,7 +374,8 @@ GPI_DEVICE uint32_t full_in_look(const RadixKeys<K> &job, int bits)
 /*
  * At a word for each thread, the same in all blocks, so that none waits: the bits that vary in
  * these, from byte 0 to byte 1 of what is returned; byte 2: whether buckets are so full that all
- * keys would be counted in vain, and levels or splitters follow. A call that is given no more than
+ * keys would be counted in vain, and levels, splitters or passes follow; byte 3: whether nearly all
+ * are in few buckets. A call that is given no more than
  * the job and returns a number, as an object that a call is given the address of is in memory for
  * all that follows, in the loops over tiles, too.
  */
@@ -411,10 +411,16 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
     const bool follows = LARGE && radix_by_splitters<K> ? splits_by_levels(job, differ)
                                                         : varying_digits(job, differ) > 1;
     const bool in_vain = excess > (int)(T / radix_tuning.sample_excess) && follows;
-    if (in_vain && blockIdx.x == 0 && threadIdx.x == 0)
+    uint32_t few = 0;
+    if constexpr (LARGE && !radix_by_splitters<K>) {
+        const int hot = __syncthreads_count(table[bucket] > T / (radix_tuning.cells_few * 5 / 4));
+        few = hot >= (int)(T - T / (radix_tuning.cells_rest / 2));
+    }
+    if (in_vain && blockIdx.x == 0 && threadIdx.x == 0 &&
+        (!LARGE || radix_by_splitters<K> || job.split_bits))
         job.plan->route =
             LARGE && radix_by_splitters<K> ? gpi_radix_route_adaptive : gpi_radix_route_splitters;
-    return (uint32_t)vary.begin | (uint32_t)vary.end << 8 | (uint32_t)in_vain << 16;
+    return (uint32_t)vary.begin | (uint32_t)vary.end << 8 | (uint32_t)in_vain << 16 | few << 24;
 }
 
 /* By the first block, while the others count: whether they do so in vain, which the plan says in

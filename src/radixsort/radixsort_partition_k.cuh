@@ -14,6 +14,7 @@
 #include "radixsort/radixsort_digits.cuh"
 #include "radixsort/radixsort_few_keys.cuh"
 #include "radixsort/radixsort_partition_pass.cuh"
+#include "radixsort/radixsort_plan_sample.cuh"
 #include "radixsort/radixsort_split_array.cuh"
 
 namespace GPI_SPACE
@@ -35,6 +36,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     };
     static constexpr int shared_bytes =
         std::max({sizeof(Shared<Passes>), sizeof(Shared<LongPasses>), sizeof(Shared<Buckets>)});
+    static constexpr bool looks_early = LARGE && sizeof(K) == 4 && VB == 4;
     static constexpr bool looks_ahead = !LARGE && radix_has_splits<K, VB, LARGE>;
 
     const RadixJob<K, V> &job;
@@ -72,8 +74,9 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                 count_buckets<T, FLOAT, true, K>(job, t.shift, t.bits, 1, counts, table);
                 return;
             }
-        constexpr uint32_t first_block = looks_ahead; /* looks meanwhile, the first time */
-        count_buckets<T, FLOAT, false, K, first_block>(job, t.shift, t.bits, 1, counts, table);
+        constexpr uint32_t first = looks_ahead || looks_early; /* block, which looks meanwhile */
+        count_buckets<T, FLOAT, false, K, first, looks_early>(job, t.shift, t.bits, 1, counts,
+                                                              table);
     }
 
     /* The bits that vary in a sample; false if passes follow, so that keys need not be counted. */
@@ -146,7 +149,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
             if (may_look()) {
                 const uint32_t seen = look<T, FLOAT, true, K>(job);
                 vary = {(int)(seen & 0xff), (int)(seen >> 8 & 0xff)};
-                in_vain = seen >> 16;
+                in_vain = seen >> 16 & 1;
                 if (in_vain && of_few.may_be(job)) {
                     barrier.wait();
                     in_vain = !buckets_of_few(vary);
@@ -158,10 +161,13 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         if constexpr (looks_ahead)
             if (blockIdx.x == 0 && gridDim.x > 1 && job.split_bits)
                 look_ahead<T, FLOAT, K>(job);
+        if constexpr (looks_early)
+            if (blockIdx.x == 0 && gridDim.x > 1 && looks_for_passes(job))
+                look_for_passes<T, FLOAT, K>(job);
         count(t, counts);
         barrier.wait();
         in_vain = looks_ahead && job.plan->skewed;
-        if (in_vain)
+        if (in_vain || (looks_early && job.plan->skewed))
             return false;
         const BitRange exact = varying_range(job, job.plan->varying);
         all_equal = exact.end == job.begin;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What a few keys of large arrays say before all are counted, or meanwhile. */
+#pragma once
+
+#include "radixsort/radixsort_histogram.cuh"
+
+namespace GPI_SPACE
+{
+
+/* By one block: decides from the sample whether counting all keys is pointless because LSD
+ * passes would be chosen anyway; the limits are those of plan_buckets(), widened by the error of
+ * a sample. Or levels of splitters, as many keys are in buckets so full that they will not fit. */
+template <int T, bool LARGE, class K>
+__device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
+                                         uint64_t sample_stride, uint32_t *shared)
+{
+    const uint32_t sample = (uint32_t)(job.items() / sample_stride);
+    const uint32_t full = radix_tuning.sample_full * (sample >> bits);
+    __shared__ uint32_t hot, most, excess;
+    if (threadIdx.x == 0)
+        hot = most = excess = 0;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < 1u << bits; i += T * plan_batch) {
+        uint32_t count[plan_batch];
+#pragma unroll
+        for (uint32_t j = 0; j < plan_batch; j++)
+            count[j] = i + j * T < 1u << bits ? counts[i + j * T] : 0;
+#pragma unroll
+        for (uint32_t j = 0; j < plan_batch; j++) {
+            if (count[j] > sample / (radix_tuning.cells_few * 5 / 4))
+                atomicAdd(&hot, count[j]);
+            if (count[j] > sample * 2 / job.cells_even)
+                atomicMax(&most, count[j]);
+            if (radix_by_splitters<K> && count[j] > full)
+                atomicAdd(&excess, count[j]);
+        }
+    }
+    __syncthreads();
+    const bool passes = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
+    const bool few = passes && uneven_ways<T, LARGE>(job, job.plan->varying, shared).cells;
+    if (threadIdx.x > 0)
+        return;
+    if (splits_by_levels(job, job.plan->varying)) {
+        const bool all_full = job.items() >> job.bucket_bits > bucket_mean_max(job.bucket_max);
+        job.plan->skewed = all_full || excess > sample / radix_tuning.sample_excess;
+        job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
+    } else
+        job.plan->skewed = passes && !few;
+}
+
+/* By the first block, while the others count: whether they do so in vain, as passes follow. */
+template <int T, bool FLOAT, class K>
+__device__ __noinline__ void look_for_passes(const RadixKeys<K> &job)
+{
+    extern __shared__ __align__(16) char memory[];
+    const uint32_t seen = look<T, FLOAT, true, K>(job);
+    if (seen >> 16 != 1)
+        return;
+    const uint64_t vary = ~0ull >> (64 - (seen >> 8 & 0xff)) >> (seen & 0xff) << (seen & 0xff);
+    __syncthreads();
+    const UnevenWays ways = uneven_ways<T, true>(job, vary, (uint32_t *)memory);
+    if (ways.map || ways.cells)
+        return;
+    for (uint32_t block = threadIdx.x; block < gridDim.x; block += T)
+        *(volatile uint32_t *)stop_of_block(job, block) = 1;
+    if (threadIdx.x == 0)
+        job.plan->skewed = gpi_radix_skewed;
+}
+
+} // namespace GPI_SPACE
