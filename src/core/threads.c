@@ -282,7 +282,6 @@ static void give_back(struct worker *lent)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* A worker that is idle looks at this once its state says so, and at the ranges of all others. */
 /* The system may have put a worker behind the caller on one processor and leave it there. */
 static void worker_send_away(struct worker *w, int here, int64_t now)
 {
@@ -292,6 +291,7 @@ static void worker_send_away(struct worker *w, int here, int64_t now)
     }
 }
 
+/* A worker looks at the loop once its state says so, and at the ranges of all others. */
 static void loop_offer(struct loop *l, size_t count, int64_t now)
 {
     const int here = gpi_processor_here();
