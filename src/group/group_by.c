@@ -9,14 +9,13 @@
  * Scratch: [keys n][values n, of the widest array][positions n][few groups][groups of buckets]
  * [the sort's, or the runs'].
  */
-#include <stdio.h>
-
 #include <gp/gather.h>
 
 #include "core/check.h"
 #include "core/cuda.h"
 #include "core/launch_ahead.h"
 #include "core/workspace.h"
+#include "group/group_by_call.h"
 #include "group/group_internal.h"
 #include "radixsort/radixsort_internal.h"
 
@@ -33,159 +32,18 @@ enum { MAX = GP_AGGREGATES_MAX };
 #define GPI_GROUP_FEW_FROM ((size_t)1 << 20)
 #endif
 
-struct call {
-    gp_dtype key_dtype;
-    const void *keys;
-    size_t n;
-    const uint64_t *device_n; /* or NULL */
-    uint64_t capacity;
-    int count;
-    gp_aggregate of[MAX];
-    /* How they are taken. */
-    const void *values; /* of all aggregates that have some, if they share them */
-    size_t widest;      /* bytes of the widest of those values; 0: there are none */
-    bool several;       /* arrays of values */
-};
-
-static size_t value_bytes(const gp_aggregate *g)
-{
-    if (g->kind == GP_AGGREGATE_REDUCE)
-        return gpi_dtype_bytes(g->in_dtype) * gpi_op_scalars(g->op);
-    return g->kind == GP_AGGREGATE_COUNT ? 0 : g->value_bytes;
-}
-
-static size_t out_bytes(const gp_aggregate *g)
-{
-    if (g->kind == GP_AGGREGATE_REDUCE)
-        return gpi_dtype_bytes(g->out_dtype) * gpi_op_scalars(g->op);
-    return g->kind == GP_AGGREGATE_COUNT ? gpi_dtype_bytes(g->out_dtype) : g->value_bytes;
-}
-
-/* ---- checks ---------------------------------------------------------------------------------- */
-
-static gp_status check_reduction(gp_context *ctx, const char *f, int i, gp_aggregate *g)
-{
-    if (gpi_dtype_bytes(g->in_dtype) == 0)
-        return gpi_fail(ctx, GP_ERROR_DTYPE, "%s: in_dtype of aggregate %d is %d, not a gp_dtype",
-                        f, i, (int)g->in_dtype);
-    if (gpi_op_scalars(g->op) == 0)
-        return gpi_fail(ctx, GP_ERROR_OP, "%s: op of aggregate %d is %d, not a gp_op", f, i,
-                        (int)g->op);
-    if (!gpi_scan_op_allowed(g->in_dtype, g->op))
-        return gpi_fail(ctx, GP_ERROR_OP,
-                        "%s: op of aggregate %d is %s, which has no meaning for %s", f, i,
-                        gp_op_string(g->op), gp_dtype_string(g->in_dtype));
-    if (g->out_dtype == 0)
-        g->out_dtype = g->in_dtype;
-    if (!gpi_scan_pair_allowed(g->in_dtype, g->out_dtype, g->op))
-        return gpi_fail(
-            ctx, GP_ERROR_DTYPE, "%s: out_dtype of aggregate %d is %s, not allowed for %s of %s", f,
-            i, gp_dtype_string(g->out_dtype), gp_op_string(g->op), gp_dtype_string(g->in_dtype));
-    return GP_OK;
-}
-
-static gp_status check_aggregate(gp_context *ctx, const char *f, int i, size_t n, gp_aggregate *g)
-{
-    char name[40];
-    switch (g->kind) {
-    case GP_AGGREGATE_COUNT:
-        snprintf(name, sizeof name, "out_dtype of aggregate %d", i);
-        GPI_TRY(gpi_check_unsigned_index(ctx, f, name, g->out_dtype));
-        return gpi_check_index_range(ctx, f, n, name, g->out_dtype);
-    case GP_AGGREGATE_REDUCE:
-        return check_reduction(ctx, f, i, g);
-    case GP_AGGREGATE_FIRST:
-    case GP_AGGREGATE_LAST:
-        snprintf(name, sizeof name, "value_bytes of aggregate %d", i);
-        return gpi_check_item_bytes(ctx, f, name, g->value_bytes);
-    default:
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: kind of aggregate %d is %d, not a gp_aggregate_kind", f, i,
-                        (int)g->kind);
-    }
-}
-
-/* The aggregates of a caller, whose structs may have another size than here. */
-static gp_status take_aggregates(gp_context *ctx, const char *f, const gp_group_by_desc *d,
-                                 struct call *c)
-{
-    if (d->num_aggregates > MAX)
-        return gpi_fail(ctx, GP_ERROR_ARGUMENT,
-                        "%s: desc->num_aggregates is %zu, expected at most %d", f,
-                        d->num_aggregates, (int)MAX);
-    if (d->num_aggregates && !d->aggregates)
-        return gpi_fail(ctx, GP_ERROR_POINTER, "%s: desc->aggregates is NULL", f);
-    c->count = (int)d->num_aggregates;
-    for (int i = 0; i < c->count; i++) {
-        const char *given = (const char *)d->aggregates + (size_t)i * d->aggregates->size;
-        gp_aggregate *g = &c->of[i];
-        GPI_TRY(gpi_take_struct(ctx, f, "desc->aggregates", given, g, GPI_FORM(gp_aggregate)));
-        GPI_TRY(check_aggregate(ctx, f, i, c->n, g));
-        const size_t bytes = value_bytes(g);
-        if (bytes == 0)
-            continue;
-        c->several = c->several || (c->widest && (g->values != c->values || bytes != c->widest));
-        c->values = g->values;
-        c->widest = bytes > c->widest ? bytes : c->widest;
-    }
-    return GP_OK;
-}
-
-static gp_status take(gp_context *ctx, const char *f, const gp_group_by_desc *given, size_t n,
-                      struct call *c)
-{
-    gp_group_by_desc d;
-    GPI_TRY(gpi_take_struct(ctx, f, "desc", given, &d, GPI_FORM(gp_group_by_desc)));
-    GPI_TRY(gpi_check_dtype(ctx, f, "desc->key_dtype", d.key_dtype));
-    GPI_TRY(gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d.reserved));
-    *c = (struct call){.key_dtype = d.key_dtype,
-                       .n = n,
-                       .device_n = d.device_n,
-                       .capacity = d.capacity && d.capacity < n ? d.capacity : n};
-    GPI_TRY(take_aggregates(ctx, f, &d, c));
-    return gpi_check_n(ctx, f, "n", n);
-}
-
-/* keys, keys_out, the count, then values and outputs, and the number of items. */
-static gp_status check_arrays(gp_context *ctx, const char *f, const struct call *c, void *keys_out,
-                              uint64_t *out_count)
-{
-    const size_t key = gpi_dtype_bytes(c->key_dtype);
-    char names[2 * MAX][28];
-    struct gpi_array arrays[4 + 2 * MAX] = {
-        GPI_READ("keys", c->keys, c->n * key, key),
-        GPI_WRITE_IF("keys_out", keys_out, c->capacity * key, key),
-        GPI_WRITE("out_count", out_count, sizeof *out_count, 8),
-    };
-    for (int i = 0; i < c->count; i++) {
-        const gp_aggregate *g = &c->of[i];
-        const size_t in = value_bytes(g), out = out_bytes(g);
-        const bool scalar = g->kind == GP_AGGREGATE_REDUCE;
-        snprintf(names[2 * i], sizeof names[0], "values of aggregate %d", i);
-        snprintf(names[2 * i + 1], sizeof names[0], "out of aggregate %d", i);
-        arrays[3 + 2 * i] =
-            GPI_READ(names[2 * i], g->values, c->n * in,
-                     scalar ? gpi_dtype_bytes(g->in_dtype) : gpi_item_alignment(in ? in : 1));
-        arrays[4 + 2 * i] =
-            GPI_WRITE(names[2 * i + 1], g->out, c->capacity * out,
-                      scalar ? gpi_dtype_bytes(g->out_dtype) : gpi_item_alignment(out));
-    }
-    arrays[3 + 2 * c->count] = GPI_READ_IF("desc->device_n", c->device_n, sizeof *c->device_n, 8);
-    return gpi_group_check_arrays(ctx, f, arrays, 4 + 2 * c->count);
-}
-
 /* ---- workspace ------------------------------------------------------------------------------- */
 
 /* What is sorted with the keys: values, or their positions; 0: nothing. Equal floats may have other
  * bits, of which those of the first are wanted, so these keys never come alone. */
-static size_t beside_bytes(const struct call *c, bool several)
+static size_t beside_bytes(const struct gpi_group_call *c, bool several)
 {
     if (several || (c->widest == 0 && gpi_dtype_is_float(c->key_dtype)))
         return gpi_radix_index_bytes(c->n);
     return c->widest;
 }
 
-static struct gpi_radix_job sort_of(const struct call *c, bool several)
+static struct gpi_radix_job sort_of(const struct gpi_group_call *c, bool several)
 {
     return (struct gpi_radix_job){.key_bytes = gpi_dtype_bytes(c->key_dtype),
                                   .value_bytes = beside_bytes(c, several),
@@ -195,7 +53,7 @@ static struct gpi_radix_job sort_of(const struct call *c, bool several)
 }
 
 /* The runs of sorted keys, with the most that they are asked for at once. */
-static struct gpi_group_args runs_of(const struct call *c)
+static struct gpi_group_args runs_of(const struct gpi_group_call *c)
 {
     struct gpi_group_args a = {
         .n = c->n, .device_n = c->device_n, .capacity = c->capacity, .index_bytes = 8};
@@ -203,7 +61,8 @@ static struct gpi_group_args runs_of(const struct call *c)
     return a;
 }
 
-static gp_status sort_bytes(const gp_target *t, const struct call *c, bool several, size_t *bytes)
+static gp_status sort_bytes(const gp_target *t, const struct gpi_group_call *c, bool several,
+                            size_t *bytes)
 {
     const size_t beside = beside_bytes(c, several);
     size_t sort, order = 0;
@@ -216,7 +75,8 @@ static gp_status sort_bytes(const gp_target *t, const struct call *c, bool sever
 }
 
 /* Folds that the buckets of the sort may give, if all aggregates are some; none: count is 0. */
-static struct gpi_group_buckets buckets_of(gp_backend backend, const struct call *c, bool several)
+static struct gpi_group_buckets buckets_of(gp_backend backend, const struct gpi_group_call *c,
+                                           bool several)
 {
     struct gpi_group_buckets b = {.few_keys = c->n >= GPI_GROUP_BUCKETS_FROM,
                                   .key_dtype = c->key_dtype,
@@ -247,13 +107,15 @@ static struct gpi_group_buckets buckets_of(gp_backend backend, const struct call
 }
 
 /* Folds without a sort on the CPU. */
-static struct gpi_group_few_args few_of(const struct call *c, void *keys_out, uint64_t *out_count)
+static struct gpi_group_few_args few_of(const struct gpi_group_call *c, void *keys_out,
+                                        uint64_t *out_count)
 {
     return (struct gpi_group_few_args){c->keys,  c->n,      c->capacity, c->key_dtype,
                                        keys_out, out_count, c->count,    c->of};
 }
 
-static gp_status frame_bytes(const gp_target *t, const struct call *c, bool several, size_t *bytes)
+static gp_status frame_bytes(const gp_target *t, const struct gpi_group_call *c, bool several,
+                             size_t *bytes)
 {
     const struct gpi_group_few_args without = few_of(c, NULL, NULL);
     const size_t few = t->backend == GP_BACKEND_CPU ? gpi_group_few_cpu_bytes(&without) : 0;
@@ -283,10 +145,10 @@ gp_status gp_group_by_workspace_bytes(const gp_target *target, const gp_group_by
 {
     static const char f[] = "gp_group_by_workspace_bytes";
     gp_target t;
-    struct call c;
+    struct gpi_group_call c;
     size_t one, several;
     GPI_TRY(gpi_check_target(f, target, &t));
-    GPI_TRY(take(NULL, f, desc, n, &c));
+    GPI_TRY(gpi_group_by_take(NULL, f, desc, n, &c));
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(frame_bytes(&t, &c, false, &one));
     GPI_TRY(frame_bytes(&t, &c, true, &several));
@@ -323,7 +185,8 @@ static gp_status run_group(gp_context *ctx, const char *f, struct group *g)
 }
 
 /* Groups and counts: a run has one array of lengths. */
-static gp_status run_counts(gp_context *ctx, const char *f, const struct call *c, struct group *g)
+static gp_status run_counts(gp_context *ctx, const char *f, const struct gpi_group_call *c,
+                            struct group *g)
 {
     for (int i = 0; i < c->count; i++) {
         if (c->of[i].kind != GP_AGGREGATE_COUNT)
@@ -337,7 +200,7 @@ static gp_status run_counts(gp_context *ctx, const char *f, const struct call *c
 }
 
 /* One after the other: the aggregates of each array of values, and of each size of them. */
-static gp_status run_gathered(gp_context *ctx, const char *f, const struct call *c,
+static gp_status run_gathered(gp_context *ctx, const char *f, const struct gpi_group_call *c,
                               const void *positions, size_t position_bytes, void *sorted,
                               struct group *g)
 {
@@ -346,13 +209,13 @@ static gp_status run_gathered(gp_context *ctx, const char *f, const struct call 
     d.index_dtype = position_bytes == 4 ? GP_U32 : GP_U64;
     d.device_n = c->device_n;
     for (int i = 0; i < c->count; i++) {
-        const size_t bytes = value_bytes(&c->of[i]);
+        const size_t bytes = gpi_group_value_bytes(&c->of[i]);
         if (done[i] || bytes == 0)
             continue;
         d.item_bytes = bytes;
         GPI_TRY(gp_gather_by(ctx, &d, c->of[i].values, positions, c->n, sorted));
         for (int j = i; j < c->count; j++)
-            if (c->of[j].values == c->of[i].values && value_bytes(&c->of[j]) == bytes) {
+            if (c->of[j].values == c->of[i].values && gpi_group_value_bytes(&c->of[j]) == bytes) {
                 group_add(g, &c->of[j], sorted);
                 done[j] = true;
             }
@@ -361,7 +224,7 @@ static gp_status run_gathered(gp_context *ctx, const char *f, const struct call 
     return GP_OK;
 }
 
-static gp_status sort(gp_context *ctx, const char *f, const struct call *c,
+static gp_status sort(gp_context *ctx, const char *f, const struct gpi_group_call *c,
                       const uint64_t *device_n, void *keys, void *beside,
                       struct gpi_radix_visitor *visitor)
 {
@@ -374,20 +237,20 @@ static gp_status sort(gp_context *ctx, const char *f, const struct call *c,
 }
 
 /* The groups of what is sorted: keys, and values or positions. */
-static gp_status run_sorted(gp_context *ctx, const char *f, const struct call *c,
+static gp_status run_sorted(gp_context *ctx, const char *f, const struct gpi_group_call *c,
                             const void *positions, void *values, struct group *g)
 {
     GPI_TRY(run_counts(ctx, f, c, g));
     if (c->several)
         return run_gathered(ctx, f, c, positions, beside_bytes(c, true), values, g);
     for (int i = 0; i < c->count; i++)
-        if (value_bytes(&c->of[i]))
+        if (gpi_group_value_bytes(&c->of[i]))
             group_add(g, &c->of[i], values);
     return run_group(ctx, f, g);
 }
 
-static gp_status group(gp_context *ctx, const char *f, const struct call *c, void *keys_out,
-                       uint64_t *out_count)
+static gp_status group(gp_context *ctx, const char *f, const struct gpi_group_call *c,
+                       void *keys_out, uint64_t *out_count)
 {
     const gp_target target = gpi_target_of(ctx);
     struct gpi_group_buckets b = buckets_of(ctx->backend, c, c->several);
@@ -435,11 +298,11 @@ gp_status gp_group_by(gp_context *ctx, const gp_group_by_desc *desc, const void 
                       void *keys_out, uint64_t *out_count)
 {
     static const char f[] = "gp_group_by";
-    struct call c;
+    struct gpi_group_call c;
     GPI_CALL(ctx, f);
-    GPI_TRY(take(ctx, f, desc, n, &c));
+    GPI_TRY(gpi_group_by_take(ctx, f, desc, n, &c));
     c.keys = keys;
-    GPI_TRY(check_arrays(ctx, f, &c, keys_out, out_count));
+    GPI_TRY(gpi_group_by_check(ctx, f, &c, keys_out, out_count));
     GPI_ON_DEVICE(ctx);
     if (ctx->backend == GP_BACKEND_CPU && c.device_n) {
         c.n = *c.device_n < c.n ? *c.device_n : c.n;
