@@ -113,4 +113,27 @@ struct LaunchList {
     }
 };
 
+/* Launches of a call, for functions that add to them. */
+struct CallLaunches : LaunchList {
+    gp_context *ctx;
+    const char *function;
+
+    CallLaunches(gp_context *ctx_, const char *function_) : ctx(ctx_), function(function_)
+    {
+    }
+
+    /* One that takes up to `most` bytes of shared memory; allowed: zero at first, of its kernel. */
+    gp_status add_with(int most, uint64_t *allowed, const gpi_launch &launch)
+    {
+        GPI_TRY(shared_memory_allow(ctx, function, launch.kernel, most, allowed));
+        add(launch);
+        return GP_OK;
+    }
+
+    gp_status queue() const
+    {
+        return LaunchList::queue(ctx, function);
+    }
+};
+
 } // namespace GPI_SPACE

@@ -374,29 +374,6 @@ template <class K, class V> struct RadixJob : RadixKeys<K> {
 
 template <class K, int VB> using RadixJobOf = RadixJob<K, typename Payload<VB>::type>;
 
-/* Launches of a call, for functions that add to them. */
-struct CallLaunches : LaunchList {
-    gp_context *ctx;
-    const char *function;
-
-    CallLaunches(gp_context *ctx_, const char *function_) : ctx(ctx_), function(function_)
-    {
-    }
-
-    /* One that takes up to `most` bytes of shared memory; allowed: zero at first, of its kernel. */
-    gp_status add_with(int most, uint64_t *allowed, const gpi_launch &launch)
-    {
-        GPI_TRY(shared_memory_allow(ctx, function, launch.kernel, most, allowed));
-        add(launch);
-        return GP_OK;
-    }
-
-    gp_status queue() const
-    {
-        return LaunchList::queue(ctx, function);
-    }
-};
-
 /* All threads of a block, as a group. */
 struct WholeBlock {
     static GPI_DEVICE int thread()
