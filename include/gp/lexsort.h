@@ -75,6 +75,9 @@ GP_API gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *ro
 /**
  * Sort pairs lexicographically, and move a value along with each.
  *
+ * (rows_out[i], cols_out[i]) ascend by row, and by column where rows are equal; values_out[i] is
+ * the value that stood beside them. Stable: equal pairs stay in input order, in both directions.
+ *
  * @param[in]  ctx         decides where the arrays live
  * @param[in]  pair_dtype  of rows and columns: GP_U32, GP_I32, GP_U64 or GP_I64
  * @param[in]  rows_in     n row indices; NULL if n == 0
@@ -90,8 +93,16 @@ GP_API gp_status gp_lexsort(gp_context *ctx, gp_dtype pair_dtype, const void *ro
  *                         in another way
  * @param[in]  options     NULL: ascending, all bits
  *
- * Workspace, queueing, statuses and cost as gp_lexsort(); GP_ERROR_ARGUMENT also
- * for value_bytes. Stable.
+ * Workspace: gp_lexsort_workspace_bytes() with this value_bytes, contents lost. Queued on the
+ * context's stream; allocates only while the workspace is smaller; capturable. Same result in every
+ * run and on every backend.
+ *
+ * @return GP_OK queued; GP_ERROR_DTYPE pair_dtype; GP_ERROR_POINTER ctx or an array is NULL,
+ *         misaligned or in the wrong memory; GP_ERROR_ARGUMENT value_bytes, n, or options->size,
+ *         order, row_bits or col_bits; GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED; GP_ERROR_MEMORY,
+ *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA outputs unspecified.
+ *
+ * Cost as gp_lexsort(), and a gather of what does not move with the key.
  * @since 0.1
  */
 GP_API gp_status gp_lexsort_pairs(gp_context *ctx, gp_dtype pair_dtype, const void *rows_in,

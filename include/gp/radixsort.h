@@ -71,10 +71,14 @@ typedef struct gp_radix_sort_options {
  *         algorithm is not one of the sort or not available here; GP_ERROR_MEMORY,
  *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA keys_out unspecified.
  *
- * Cost on CUDA, in passes (a pass reads and writes every item):
- *  - keys of 4 and 8 bytes, evenly distributed over the bits that they use, n >= 2^21: one read and
- *    three passes; below 2^21: one read and two passes;
- *  - skewed keys of 4 and 8 bytes, and keys of 1 and 2 bytes with values: one read, and one pass
+ * Cost on CUDA, in passes (a pass reads and writes every item); docs/distributions.md has figures:
+ *  - up to 2^16 keys, fewer if long or beside values: one launch, the same for all keys;
+ *  - keys of 4 and 8 bytes, evenly distributed over the bits that they use: one read and three
+ *    passes from 2^21 keys on, one read and two passes below;
+ *  - others, whose values have at most 4 bytes, up to some 4 million: two reads and two passes,
+ *    between splitters of a sample. More of 8 bytes: the same, and a read and a pass. More of 4
+ *    bytes: as if they were even, by a map learned from a sample, or a pass for each 8 bits;
+ *  - others beside values of 8 bytes, and keys of 1 and 2 bytes with values: one read, and one pass
  *    for each 8 bits that differ between keys;
  *  - keys of 1 byte, and 2^22 or more keys of 2 bytes, without values: counted, not moved.
  *
@@ -136,8 +140,18 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * of the input, or positions likewise, and 8 bytes per pair, at most 4 MiB for each thread and
  * for 2^31 pairs.
  *
- * Queueing, statuses and cost as gp_radix_sort(); GP_ERROR_ARGUMENT also for value_bytes,
- * GP_ERROR_POINTER also for values_in and values_out.
+ * Queued on the context's stream; allocates only while the workspace is smaller than
+ * gp_radix_sort_workspace_bytes(); capturable. Same result in every run and on every backend.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
+ *         memory, or options->device_n misaligned or in the wrong memory; GP_ERROR_DTYPE;
+ *         GP_ERROR_ARGUMENT value_bytes, n, or options as for gp_radix_sort(); GP_ERROR_OVERLAP;
+ *         GP_ERROR_UNSUPPORTED the algorithm is not one of the sort or not available here;
+ *         GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA keys_out
+ *         and values_out unspecified.
+ *
+ * Cost and source as gp_radix_sort(), with passes over keys and values; where values are moved by
+ * position a gather follows.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,
@@ -161,8 +175,17 @@ GP_API gp_status gp_radix_sort_pairs(gp_context *ctx, gp_dtype dtype, const void
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is 0, 1, 2 ..
  *
  * Workspace: gp_argsort_workspace_bytes(), the keys twice and the indices once, plus at most 12%
- * from 2^24 keys on. Queueing and statuses as gp_radix_sort(); GP_ERROR_DTYPE also for index_dtype,
- * GP_ERROR_ARGUMENT also for an n too large for index_dtype.
+ * from 2^24 keys on. Queued on the context's stream; allocates only while the workspace is smaller;
+ * capturable. Same result in every run and on every backend.
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx, keys_in or indices_out NULL, misaligned or in the
+ *         wrong memory, or options->device_n misaligned or in the wrong memory; GP_ERROR_DTYPE
+ *         dtype or index_dtype; GP_ERROR_ARGUMENT n, also one too large for index_dtype, or options
+ *         as for gp_radix_sort(); GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not one
+ *         of the sort or not available here; GP_ERROR_MEMORY, GP_ERROR_WORKSPACE (nothing queued in
+ *         all these); GP_ERROR_CUDA indices_out unspecified.
+ *
+ * Cost and source as gp_radix_sort_pairs() with the indices as values, which are not read.
  * @since 0.1
  */
 GP_API gp_status gp_argsort(gp_context *ctx, gp_dtype dtype, const void *keys_in, size_t n,
@@ -189,7 +212,19 @@ GP_API gp_status gp_radix_sort_workspace_bytes(const gp_target *target, gp_dtype
                                                size_t value_bytes, size_t n,
                                                const gp_radix_sort_options *options, size_t *bytes);
 
-/** Upper bound of the workspace of gp_argsort(), as gp_radix_sort_workspace_bytes(). @since 0.1 */
+/**
+ * Upper bound of the workspace of gp_argsort(), without touching a device.
+ *
+ * @param[in]  target      NULL: any machine
+ * @param[in]  dtype       of the keys
+ * @param[in]  n           largest n to come
+ * @param[in]  index_dtype GP_U32 or GP_U64
+ * @param[in]  options     as for the sort
+ * @param[out] bytes       for gp_context_reserve()
+ * @return GP_OK; GP_ERROR_POINTER bytes is NULL; GP_ERROR_ARGUMENT target, n, also one too large
+ *         for index_dtype, or options; GP_ERROR_DTYPE dtype or index_dtype; GP_ERROR_UNSUPPORTED
+ * @since 0.1
+ */
 GP_API gp_status gp_argsort_workspace_bytes(const gp_target *target, gp_dtype dtype, size_t n,
                                             gp_dtype index_dtype,
                                             const gp_radix_sort_options *options, size_t *bytes);

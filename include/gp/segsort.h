@@ -87,9 +87,20 @@ GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const 
  *                          No output may overlap any other array in another way
  * @param[in]  options      as for gp_radix_sort_segmented()
  *
- * Workspace gp_radix_sort_segmented_workspace_bytes() with this value_bytes. Queueing, bad offsets,
- * statuses and cost as gp_radix_sort_segmented(); GP_ERROR_ARGUMENT also for value_bytes,
- * GP_ERROR_POINTER also for values_in and values_out.
+ * Workspace: gp_radix_sort_segmented_workspace_bytes() with this value_bytes, contents lost. Queued
+ * on the context's stream; allocates only while the workspace is smaller; capturable, and the
+ * offsets may differ from replay to replay. Same result in every run and on every backend. Bad
+ * offsets as in gp_radix_sort_segmented().
+ *
+ * @return GP_OK queued; GP_ERROR_POINTER ctx or an array is NULL, misaligned or in the wrong
+ *         memory; GP_ERROR_DTYPE dtype or offset_dtype; GP_ERROR_ARGUMENT value_bytes, n or
+ *         num_segments above 2^40 or not a number of offset_dtype, or an option, see
+ *         gp_radix_sort(); GP_ERROR_OVERLAP; GP_ERROR_UNSUPPORTED the algorithm is not one of the
+ *         sort or not available here; GP_ERROR_DATA on the CPU; GP_ERROR_MEMORY,
+ *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA keys_out and values_out
+ *         unspecified.
+ *
+ * Cost as gp_radix_sort_segmented(), and on CUDA a gather of the values.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,
