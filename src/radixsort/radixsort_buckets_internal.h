@@ -4,8 +4,8 @@
 #ifndef GPI_RADIXSORT_BUCKETS_INTERNAL_H
 #define GPI_RADIXSORT_BUCKETS_INTERNAL_H
 
+#include "device/copy_async.cuh"
 #include "radixsort/radixsort_key_codec.cuh"
-#include "radixsort/radixsort_places.cuh" /* for copies to shared memory, and sums over a block */
 
 namespace GPI_SPACE
 {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "device/block_scan.cuh"
 #include "device/host.cuh"
 #include "device/item_count.cuh"
 #include "device/warp.cuh"
@@ -374,19 +375,6 @@ template <class K, class V> struct RadixJob : RadixKeys<K> {
 
 template <class K, int VB> using RadixJobOf = RadixJob<K, typename Payload<VB>::type>;
 
-/* All threads of a block, as a group. */
-struct WholeBlock {
-    static GPI_DEVICE int thread()
-    {
-        return (int)threadIdx.x;
-    }
-
-    static GPI_DEVICE void sync()
-    {
-        __syncthreads();
-    }
-};
-
 /* Of some lanes those that have the digit of this one. */
 GPI_DEVICE uint32_t match_digit(uint32_t digit, uint32_t lanes = all_lanes)
 {
@@ -395,36 +383,6 @@ GPI_DEVICE uint32_t match_digit(uint32_t digit, uint32_t lanes = all_lanes)
         lanes &= digit >> b & 1 ? set : ~set;
     }
     return lanes;
-}
-
-/* Exclusive sum over a block of T threads; returns it and the sum of all. */
-template <int T> GPI_DEVICE uint2 block_sums(uint32_t value, uint32_t *shared)
-{
-    const uint32_t upto = warp_running_sum(value);
-    __syncthreads();
-    if (lane_id() == 31)
-        shared[threadIdx.x / 32] = upto;
-    __syncthreads();
-    uint32_t before = 0, all = 0;
-    for (uint32_t w = 0; w < T / 32; w++) {
-        before += w < threadIdx.x / 32 ? shared[w] : 0;
-        all += shared[w];
-    }
-    return make_uint2(before + upto - value, all);
-}
-
-/* Exclusive sum over the first 256 threads of a group; every thread calls. */
-template <class G> GPI_DEVICE uint32_t sum_before_bin(uint32_t value, uint32_t (&warp_total)[8])
-{
-    const uint32_t upto = warp_running_sum(value);
-    if (G::thread() < radix_bins && lane_id() == 31)
-        warp_total[G::thread() / 32] = upto;
-    G::sync();
-    uint32_t before = upto - value;
-    if (G::thread() < radix_bins)
-        for (int w = 0; w < G::thread() / 32; w++)
-            before += warp_total[w];
-    return before;
 }
 
 } // namespace GPI_SPACE
