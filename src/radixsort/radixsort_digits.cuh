@@ -32,9 +32,9 @@ __device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *tab
     const int begin = job.begin;
     for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x, gridDim.x, [&](K key) {
         const K word = (K)((order.template word<FLOAT>(key) >> begin) & mask);
+        /* Digits that are not compared are counted, too: that is cheaper. */
 #pragma unroll
-        for (int p = 0; p < Shape::passes;
-             p++) { /* also of digits that are not compared: cheaper */
+        for (int p = 0; p < Shape::passes; p++) {
             const uint32_t digit = (uint32_t)(word >> 8 * p) & 255u;
             atomicAdd(column + p * radix_bins * Shape::columns + digit * Shape::columns, 1u);
         }

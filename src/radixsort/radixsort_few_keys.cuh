@@ -20,7 +20,7 @@ namespace GPI_SPACE
 /* Fewer items are not sampled. */
 constexpr uint64_t radix_few_items = 4 << 20;
 
-/* What stands in the array that the first pass writes to. */
+/* The counts of the sample, in the array that the first pass writes to later. */
 struct FewKeys {
     static constexpr int words_of_bucket = 8, bits_of_bucket = 9;
     static constexpr int bytes_of_bucket = 8 + (1 << bits_of_bucket) / 8;
@@ -34,9 +34,9 @@ struct FewKeys {
 
     int bits;      /* of the number of a bucket */
     uint2 *counts; /* of a bucket: words, and different ones */
-    uint32_t
-        *seen; /* bits of hashed words, so that those of one bucket lie apart: atomic operations
-                       on neighbours would wait for each other */
+    /* Bits of hashed words, so that those of one bucket lie apart: atomic operations on neighbours
+     * would wait for each other. */
+    uint32_t *seen;
 
     template <class K> static GPI_DEVICE FewKeys of(const RadixKeys<K> &job, int bits)
     {
@@ -44,7 +44,7 @@ struct FewKeys {
         return {bits, counts, (uint32_t *)(counts + (1 << bits))};
     }
 
-    /* The most of them, for that number of items. */
+    /* The most bits that numbers of buckets have for that many items. */
     static GPI_DEVICE int bits_of(uint64_t items)
     {
         return min(63 - __clzll((long long)items) - items_bits, radix_tuning.bucket_bits);
@@ -58,15 +58,16 @@ struct FewKeys {
             ((uint4 *)counts)[i] = make_uint4(0, 0, 0, 0);
     }
 
-    /* Different ones among words of a bucket with that mean of keys, in 64ths. */
+    /* How many different ones there are among the sampled words of a bucket of `mean` keys, in
+     * 64ths. */
     static GPI_DEVICE uint32_t expected(uint32_t words)
     {
         return (uint32_t)(64 * mean * (1 - __expf(-(float)words / mean)));
     }
 };
 
-/* By a warp: each lane's word of a bucket. One lane adds for all of a bucket: the counts of one
- * that has most words would be waited for. */
+/* By a warp: counts each lane's word in its bucket. One lane adds for all that have its bucket, as
+ * lanes would wait for each other at a bucket with most of the words. */
 template <class K>
 GPI_DEVICE void add_few_keys(const FewKeys &few, uint32_t bucket, K word, bool there)
 {
@@ -105,7 +106,7 @@ GPI_DEVICE void count_few_keys(const RadixKeys<K> &job, int shift, const FewKeys
 struct FewTally {
     uint32_t different = 0, expected = 0, most = 0;
 
-    /* Of buckets that hold a frequent word the others are too few to tell. */
+    /* Buckets with a frequent word have too few others to tell, and are left out. */
     GPI_DEVICE void add(uint2 count, uint32_t words_max)
     {
         most = max(most, count.y);
@@ -114,7 +115,7 @@ struct FewTally {
     }
 };
 
-/* By a warp: the sums of its lanes, to what others have found. */
+/* By a warp: adds the sums of its lanes to what other warps have found. */
 static GPI_DEVICE void share_few(gpi_radix_few &all, const FewTally &own)
 {
     const uint32_t different = warp_sum(own.different), expected = warp_sum(own.expected);
@@ -127,8 +128,8 @@ static GPI_DEVICE void share_few(gpi_radix_few &all, const FewTally &own)
         atomicOr(&all.full, 1u);
 }
 
-/* By all blocks, a warp for each bucket of one pass: what counts of 2^bits buckets tell of those
- * buckets, and of these. */
+/* By all blocks, a warp for each bucket of one pass: adds up in plan.few[0] what the counts of
+ * 2^bits buckets tell of the 256 buckets of one pass, in plan.few[1] what they tell of all. */
 template <int T> GPI_DEVICE void tally_few_keys(gpi_radix_plan &plan, const uint2 *counts, int bits)
 {
     constexpr int warps = T / 32;

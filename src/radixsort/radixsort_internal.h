@@ -67,16 +67,17 @@ struct gpi_radix_buckets {
     void *const *values; /* by enum gpi_radix_place */
 };
 
-/* What is asked before buckets of pairs are sorted, where there may be some: behind the `count`
- * launches that make them it adds kernels that read them, and that may make the plan's route
- * gpi_radix_route_undecided, so that they stay so. If there is no room it queues what there is.
- * Arguments of its kernels stay where they are until the sort has been queued. */
+/* Another room's use of the buckets of pairs, before these are sorted. visit() is called once if
+ * there may be buckets: behind the `count` launches that make them it adds launches of kernels that
+ * read them, and that may set the plan's route to gpi_radix_route_undecided, which leaves nothing
+ * to sort. If the list has no room, visit() queues what is in it. Arguments of its kernels must
+ * stay where they are until the sort has been queued. */
 struct gpi_radix_visitor {
     gp_status (*visit)(gp_context *ctx, const char *function, struct gpi_radix_visitor *self,
                        const struct gpi_radix_buckets *buckets, struct gpi_launch *launches,
                        int *count);
-    /* It wants buckets of few keys, too, however large they are. Those are not sorted: where it
-     * leaves them, the sort begins again. */
+    /* Whether it wants buckets of few keys, too, however large they are. The sort cannot sort
+     * those: if the visitor leaves them, the sort begins again. */
     bool few_keys;
 };
 
@@ -132,21 +133,22 @@ struct gpi_radix_map {
     uint32_t *counts, *starts, *cursors; /* of buckets */
 };
 
-/* What is still too large for a block; see radixsort_adaptive_k.cuh and radixsort_levels_k.cuh. */
+/* Neighbouring items that no block can sort yet, which a level divides; see
+ * radixsort_adaptive_k.cuh and radixsort_levels_k.cuh. */
 struct gpi_radix_segment {
     uint64_t base, end;    /* no word is smaller, or larger */
     uint64_t low;          /* the cells of its words: see radixsort_sample.cuh */
     uint32_t shift, cells; /* the same; 0 cells: no pass is needed any more */
     uint32_t first, count; /* its items */
     uint32_t tile;         /* its first one */
-    /* Between splitters: buckets, and steps of a search from the first one of a cell; low and shift
-     * are those of CellsOf, with the rest of it. */
+    /* Between splitters: how many buckets, and steps of a search from the first bucket of a cell;
+     * low, shift, gap and beyond are members of CellsOf (radixsort_split_learn.cuh). */
     uint32_t buckets, steps, unused;
     uint64_t gap, beyond;
 };
 
-/* Items that a block is to sort by the lowest bits of their words, less the base if they are more
- * than a bucket; to copy if there are none. */
+/* Items that a block sorts by the lowest `bits` bits of their words, or copies if bits is 0. Of
+ * more items than a bucket has the base is subtracted from words first. */
 struct gpi_radix_entry {
     uint64_t base; /* no word is smaller */
     uint32_t first, count, bits;
@@ -174,8 +176,8 @@ struct gpi_radix_pass {
     uint32_t last;     /* it writes the result */
 };
 
-/* What a sample tells of the buckets of one pass or of all: different words, in 64ths, as many as
- * expected of few keys, and whether a bucket has too many. */
+/* What a sample tells of the buckets of one pass, or of two: how many different words they have,
+ * and how many are expected of few keys, in 64ths; and whether a bucket has too many. */
 struct gpi_radix_few {
     uint32_t different, expected, full;
 };
@@ -266,8 +268,8 @@ typedef void gpi_radix_layout_fn(size_t key_bytes, size_t value_bytes, uint64_t 
 struct gpi_radix_engine {
     gp_status (*sort)(gp_context *ctx, const char *function,
                       const struct gpi_radix_engine_args *args);
-    /* From this number on exact keys alone are counted, not moved: there is no array gpi_radix_tmp,
-     * and the scratch of one item is enough. */
+    /* From this number of items on exact keys alone are counted, not moved: there is no array
+     * gpi_radix_tmp, and the scratch of one item is enough. */
     uint64_t counted_from;
 #ifdef GPI_FAULT
     void (*add_faults)(uint64_t counts[2]); /* those made and those repaired, of this width */
@@ -337,7 +339,8 @@ static inline bool gpi_radix_is_word(const struct gpi_radix_order *order)
     return order->inf == 0 && order->flip == 0;
 }
 
-/* What is sorted in place and read once more after the sort has begun to write goes into a copy. */
+/* *array becomes a copy of itself, for what is sorted in place and read once more after the sort
+ * has begun to write. */
 gp_status gpi_radix_copy_aside(gp_context *ctx, const char *function,
                                const struct gpi_radix_job *job, size_t item_bytes,
                                struct gpi_frame *frame, const void **array);
@@ -346,8 +349,8 @@ gp_status gpi_radix_copy_aside(gp_context *ctx, const char *function,
 gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t index_bytes,
                                 uint64_t n, const uint64_t *device_n, void *out);
 
-/* Upper bounds of their frames, arrays in place included;
- * 0 threads or multiprocessors: any number. */
+/* Upper bounds of the workspace of these sorts, also in place; 0 threads or multiprocessors: any
+ * number. */
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
 

@@ -42,9 +42,8 @@ constexpr int radix_value_bits = 16;
 /*
  * Order words, unsigned words that compare as the keys do, without a branch: negative floats are
  * inverted, positive ones get the sign bit, and a bias is subtracted so that all NaNs come last.
- * Beside values, equal keys must have equal words: zeros and NaNs are merged, and blocks keep keys
- * as they are. Words of keys alone are invertible: they tell zeros and NaNs apart, and blocks keep
- * the words.
+ * Beside values, equal keys must have equal words: zeros share one, and so do NaNs, and blocks hold
+ * the keys themselves. Words of keys alone are invertible, and blocks hold these words.
  */
 template <class K> struct KeyOrder {
     K sign, inf;          /* of floats; 0: integers */
@@ -80,13 +79,13 @@ template <class K> struct KeyOrder {
         return (K)(x ^ flip);
     }
 
-    /* Whether the key is that of its word beside values: all but zeros and NaNs that are merged. */
+    /* Whether key(word(x)) == x: false for zeros and NaNs but the one that shares its word. */
     template <bool FLOAT> GPI_DEVICE bool is_of_word(K x) const
     {
         return !(FLOAT && merged) || merge(x) == x;
     }
 
-    /* The key of a word that is one key's. */
+    /* The key of an invertible word. */
     template <bool FLOAT> GPI_DEVICE K key(K word) const
     {
         K x = (K)(word ^ flip);
@@ -103,10 +102,10 @@ template <class K> struct KeyOrder {
         return x >> (8 * sizeof(K) - 1);
     }
 
-    /* One zero, and the NaN that becomes the highest word, for all. */
+    /* All zeros become one of them, and all NaNs the one with the highest word. */
     GPI_DEVICE K merge(K x) const
     {
-        if constexpr (sizeof(K) == 4) { /* which is what an addition makes of them */
+        if constexpr (sizeof(K) == 4) { /* by an addition, which does that */
             return __float_as_uint(__fadd_rn(__uint_as_float(x), 0.0f));
         } else {
             const K magnitude = (K)(x & (K)~sign);
@@ -168,11 +167,12 @@ template <> struct Payload<8> {
     using type = uint64_t;
 };
 
-/* How a loop has its values: they are the positions of items, or in memory. */
+/* Where a loop finds its values: they are the positions of items, or in memory as words or as
+ * fewer bytes. */
 enum class ValueKind { positions, whole, narrow };
 
-/* Values in memory, where those of 1 and 2 bytes are what the caller's are, though kernels hold
- * words of 4: arrays are as small as can be, and there is no kernel for their widths. */
+/* Values in memory. Those of 1 and 2 bytes keep their width there, though kernels hold them in
+ * words of 4: they need no kernels of their own, and no larger arrays. */
 template <class V> struct ValueArray {
     void *at;
     uint32_t bytes; /* of a value */
@@ -192,8 +192,8 @@ template <class V> struct ValueArray {
         return {(char *)at + first * (sizeof(V) == 4 ? bytes : sizeof(V)), bytes};
     }
 
-    /* f(the array, as one of what its values are), with loops in f, so that these ask for the width
-     * once. NARROW: whether values have less bytes than a V. */
+    /* Calls f with the array as a pointer to values of their width. Loops are in f, so that they
+     * ask for the width once. NARROW: values have fewer bytes than a V. */
     template <bool NARROW, class F> GPI_DEVICE void visit(F f) const
     {
         if constexpr (!NARROW)
@@ -204,7 +204,7 @@ template <class V> struct ValueArray {
             f((uint8_t *)at);
     }
 
-    /* Ask the L2 for n of them, by a line of 128 bytes for each thread. */
+    /* Ask the L2 for n values, each thread for a line of 128 bytes. */
     GPI_DEVICE void prefetch(uint32_t n) const
     {
         const uint32_t byte = threadIdx.x * 128;
@@ -254,7 +254,7 @@ template <class K> struct RadixKeys {
     uint32_t bucket_max;
     uint32_t one_bucket_max; /* items that are one bucket of the input; 0: see is_one_bucket() */
     bool in_place;
-    bool keys_wanted; /* or the last pass leaves them out */
+    bool keys_wanted; /* otherwise the last pass does not write them */
     gpi_radix_plan *plan;
     uint64_t *starts;      /* where each bin of a pass starts: [pass][bin] */
     uint32_t *buckets;     /* counts, then where each bucket starts; 2^bucket_bits + 1 */
@@ -265,7 +265,7 @@ template <class K> struct RadixKeys {
     bool adaptive_allowed; /* levels may be taken if buckets do not fit */
     bool by_values;        /* buckets are counted by radixsort_values_k.cuh */
     bool for_visitor;      /* buckets of few keys may be too large: see gpi_radix_visitor */
-    bool again;            /* the same sort, if the visitor has left such buckets as they are */
+    bool again;            /* a launch for the case that the visitor leaves such buckets */
     uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
     uint32_t repeats_max;  /* items that a word may have on the average for a map */
     uint32_t entries;      /* blocks for buckets, or entries of a bucket's size */
@@ -322,14 +322,14 @@ template <class K> struct RadixKeys {
         return (K)((K) ~(K)0 >> (8 * (int)sizeof(K) - end) >> begin << begin);
     }
 
-    /* Words of states, which are counts with two bits more. */
+    /* Whether tile states, a count and two more bits, have 32 bits. */
     GPI_DEVICE bool narrow_states() const
     {
         return items() < radix_tuning.narrow_items;
     }
 
-    /* By all threads of a launch of blocks of T: what is zero when a sort begins, but of the plan
-     * alone what is not for a sort that begins again. */
+    /* By all threads of a launch of blocks of T: clears what is zero when a sort begins, but for
+     * the plan's counter of blocks that wait for this. */
     template <int T> GPI_DEVICE void clear_tables() const
     {
         const uint32_t thread = blockIdx.x * T + threadIdx.x, threads = gridDim.x * T;
@@ -375,7 +375,7 @@ template <class K, class V> struct RadixJob : RadixKeys<K> {
 
 template <class K, int VB> using RadixJobOf = RadixJob<K, typename Payload<VB>::type>;
 
-/* Of some lanes those that have the digit of this one. */
+/* Which of some lanes have the digit of this one. */
 GPI_DEVICE uint32_t match_digit(uint32_t digit, uint32_t lanes = all_lanes)
 {
     for (int b = 0; b < radix_bits; b++) {

@@ -218,14 +218,14 @@ struct PartitionPass {
     uint32_t from, to; /* enum gpi_radix_place */
     int shift, bits;   /* its digit */
     uint32_t *ticket;
-    bool leave_keys;        /* the last one need not write them */
+    bool leave_keys;        /* keys are not wanted, and this pass is the last one */
     bool prefetches;        /* tiles into the L2: a pass into buckets needs all of it for writes */
     bool segmented;         /* each segment of the plan by itself, its bins in the buckets */
-    const uint64_t *starts; /* of the bins, */
-    const uint32_t *segment_starts; /* or of the buckets, 2^below to a bin */
+    const uint64_t *starts; /* of the bins; not read if there are segment_starts */
+    const uint32_t *segment_starts; /* of the buckets, of which a bin has 2^below */
     int below;
     uint32_t *cursors;    /* if not stable */
-    void *states, *clear; /* if stable; what the next pass needs cleared */
+    void *states, *clear; /* if stable: of its tiles, and those to be cleared for the next pass */
     uint64_t clear_rows;
 };
 
@@ -303,7 +303,7 @@ GPI_DEVICE uint64_t look_back(W *states, int bin, uint32_t first, uint32_t tile,
     return before;
 }
 
-/* What the threads of a group with a bin each do for their tile, if the pass is stable. */
+/* Where a stable pass puts the items of a tile. By the threads of a group that have a bin. */
 template <class K, class Policy, int BYTES> struct StablePlaces {
     using TileClaim = typename Policy::TileClaim;
 

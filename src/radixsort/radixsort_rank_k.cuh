@@ -121,8 +121,8 @@ struct Pieces {
         return each / piece_samples;
     }
 
-    /* Where the first sample of a piece is in it: elsewhere in each, or those of pieces that are
-     * alike would all be the same. */
+    /* The place of a piece's first sample, another one in each piece: of pieces that are alike all
+     * samples would be the same otherwise. */
     GPI_DEVICE int first_sample(int piece) const
     {
         return (int)__umulhi((uint32_t)piece * 0x9e3779b1u, (uint32_t)apart());
@@ -340,8 +340,8 @@ template <class K, bool FLOAT, int VB, int T> struct PiecesKernel {
     }
 };
 
-/* Grid: cooperative. After: the output, if there are at most job.one_bucket_max items; their number
- * decides how many blocks have a piece. */
+/* Grid: cooperative; the number of items decides how many blocks have a piece. After: the output,
+ * if there are at most job.one_bucket_max items; otherwise nothing is done. */
 template <class K, bool FLOAT, int VB, int T>
 __global__ void __launch_bounds__(T, 1)
     radix_pieces_k(const __grid_constant__ RadixJobOf<K, VB> job)
@@ -369,7 +369,7 @@ inline int ranking_blocks(const gp_context *ctx, int n)
     return (n + each - 1) / each;
 }
 
-/* If in place, all blocks have to be there at once. */
+/* Whether a sort goes by ranks. In place, all blocks have to run at once. */
 template <class K> bool sorts_by_ranks(const gp_context *ctx, const RadixKeys<K> &job)
 {
     return job.n * sizeof(RadixWord<K>) <= radix_tuning.ranked_bytes &&

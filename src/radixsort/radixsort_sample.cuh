@@ -11,10 +11,10 @@ namespace GPI_SPACE
 
 /*
  * The cells of a segment: equal ranges of words between the lowest and the highest one of a sample,
- * so that they lie where the segment's keys are. What the sample has missed goes to the first and
- * the last cell. Where few words of the sample would take much of the range they are left out: of a
- * segment in which nearly all keys are equal a cell is that word. The cell's number rises with the
- * word for any sample, so a bad one costs time and never order.
+ * so that they lie where the segment's keys are. Words beyond the sample's go to the first and the
+ * last cell. Where few words of the sample would take much of the range they are left out: of a
+ * segment in which nearly all keys are equal, one cell has that word alone. The cell's number rises
+ * with the word for any sample, so a bad one costs time and never order.
  */
 template <class K> struct Zoom {
     K low; /* what is below is in the first cell */
@@ -63,7 +63,7 @@ constexpr int zoom_sample = 256;
 template <class K, class F> GPI_DEVICE void learn_range(F word, K &low, K &high)
 {
     constexpr int each = zoom_sample / 32;
-    constexpr int left_out = 4; /* of 32 times each words, on both sides */
+    constexpr int left_out = 4; /* of the lanes' lowest words, and of their highest ones */
     low = high = word(lane_id());
 #pragma unroll
     for (int i = 1; i < each; i++) {
@@ -85,7 +85,7 @@ template <class K, class F> GPI_DEVICE void learn_range(F word, K &low, K &high)
     high += high < (K) ~(K)0;
 }
 
-/* Cells of 2^shift words each; most: of them. */
+/* At most `most` cells of 2^shift words each. */
 template <class K> GPI_DEVICE void set_cells(gpi_radix_segment &to, K low, K high, uint32_t most)
 {
     const K range = (K)(high - low);
@@ -108,8 +108,8 @@ struct Repeats {
     int bits;       /* of the range of all but a few of the outermost words */
 };
 
-/* Bits of the range of a block's words, of which each thread has N, without the outermost end of a
- * warp's words on both sides. */
+/* Bits of the range of a block's words, of which each thread has N. The warps with the lowest and
+ * the highest word do not count there, as one word may be far from all others. */
 template <int T, int N, class K> GPI_DEVICE int range_bits(const K (&word)[N], K *ends)
 {
     constexpr uint32_t warps = T / 32;
@@ -139,7 +139,7 @@ template <class K> struct SampleOf {
     K of[each];
 };
 
-/* From anywhere in as many equal pieces of the array. */
+/* A word from some place in each of as many equal pieces of the array. */
 template <int T, class K> GPI_DEVICE SampleOf<K> sample_words(const RadixKeys<K> &job)
 {
     constexpr uint32_t sample = radix_tuning.repeats_sample;
@@ -156,7 +156,7 @@ template <int T, class K> GPI_DEVICE SampleOf<K> sample_words(const RadixKeys<K>
     return words;
 }
 
-/* Whether nearly all warps have two of the same words, which need no table then. */
+/* Whether nearly all words have an equal one in their warp, so that it takes no table to tell. */
 template <int T, class K> GPI_DEVICE bool are_few(const SampleOf<K> &words, uint32_t *sums)
 {
     const uint32_t alone = __popc(__match_any_sync(all_lanes, words.of[0])) == 1;

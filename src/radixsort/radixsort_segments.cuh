@@ -26,7 +26,8 @@ struct SegmentParts {
         return radix_adaptive_large(bucket_max);
     }
 
-    /* Items to be sorted; those of a bucket's size by a block each, as long as there are blocks. */
+    /* Lists items to be sorted: by a block of the bucket kernel if they fit one and there is one
+     * left, otherwise through memory. */
     GPI_DEVICE void add_entry(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
     {
         const uint64_t range = (end >> begin) - (base >> begin);
@@ -53,13 +54,13 @@ struct SegmentParts {
             *entry++ = {0, first + at, min(count - at, (uint32_t)GPI_RADIX_COPIED), 0, place};
     }
 
-    /* For a segment that need not be one: a block could sort its items through memory. */
+    /* Whether the lists have room for a segment that a block could also sort through memory. */
     GPI_DEVICE bool has_room() const
     {
         return atomicAdd(&plan.others, 1u) < list.others_max;
     }
 
-    /* One word at most is in [base, end] and has no bits that are not compared. */
+    /* Whether [base, end] has one word at most: bits below the compared ones are zero in words. */
     GPI_DEVICE bool is_one(uint64_t base, uint64_t end) const
     {
         return end >> begin <= (base + ((1ull << begin) - 1)) >> begin;
@@ -87,7 +88,8 @@ struct SegmentParts {
     }
 };
 
-/* Tiles of segments. For one group; what finds the digits of a segment is added. */
+/* The tiles of a level's segments, as one group claims them. Policies derive from it and add the
+ * digits of a segment. */
 template <class K, class G, int ITEMS> struct SegmentTiles {
     using Threads = G;
     static constexpr bool enters = true;

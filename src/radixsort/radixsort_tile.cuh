@@ -176,17 +176,18 @@ template <class G, int I> struct TileRows {
         }
     };
 
-    /* Makes one, if it is to; digit(i): of row i. */
+    /* Makes a fault in the tiles that are to have one; digit(i): that of row i. */
     template <class D>
     static GPI_DEVICE void fault(uint32_t tile, const Span &span, TileRanks<I> &ranks, D digit)
     {
         fault_swap<I>(tile, G::thread() / 32, warps, FaultItems<D>{span, ranks, digit});
     }
 
-    /* Write the warp's stretch of the tile in digit order, rows(n, p, wrap) of n at a time; false
-     * if it is not in order. Of a stable one wrap is ascending_key() of the item before; lanes out
-     * of order may put a pad before items of its row: so near to the end rows go one by one. Of
-     * other rows it cannot, as ranks are added row by row: sort-67 in docs/tuning. */
+    /* Writes the warp's stretch of the tile in digit order, n rows from item p on by each
+     * rows(n, p, wrap); false if items are out of order. In a stable pass wrap is ascending_key()
+     * of the item before. Lanes that are served out of order could put a pad before items of its
+     * row, so near the end of the tile rows go one by one; never before items of other rows, as
+     * ranks are added row by row (sort-67 in docs/tuning). */
     template <int BATCH, bool STABLE, class A, class W>
     static GPI_DEVICE bool write_stretch(const Span &span, A ascending_key, W rows)
     {
@@ -206,9 +207,9 @@ template <class G, int I> struct TileRows {
         return ordered;
     }
 
-    /* The tile once more, with nothing left to the order in which lanes are served: key(i) of its
-     * items, digit(key), that of pads, and store(i, key, d, at): item i is the at-th of the tile in
-     * digit order. */
+    /* Ranks the tile once more, by ballots, which do not depend on the order in which lanes are
+     * served. key(i): that of item i; digit(key); of_pad: the digit of pads; store(i, key, d, at):
+     * item i, of digit d, is the at-th of the tile in digit order. */
     template <class C, class K, class D, class S>
     static GPI_DEVICE void repair_rows(C &counts, const Span &span, K key, D digit, uint32_t of_pad,
                                        S store)
@@ -254,9 +255,9 @@ template <class X, int ITEMS> struct Stage {
 
 #if GPI_SM >= 90
 
-/* Items of an array on their way to a stage: whole 16-byte units by a bulk copy, the ends before
- * and after them by the lanes of a warp, so that nothing outside of the items is read. Offsets are
- * bytes in the stage. */
+/* Items of an array that are copied to a stage: whole 16-byte units by a bulk copy, the ends
+ * before and after them by the lanes of a warp, so that nothing outside of the items is read.
+ * Offsets are bytes in the stage. */
 struct BulkSpan {
     const char *from;
     uint32_t first, begin, end, last;
