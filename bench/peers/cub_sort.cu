@@ -2,6 +2,7 @@
 #include "cub_peer.h"
 
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_segmented_sort.cuh>
 
 namespace
 {
@@ -39,6 +40,18 @@ template <class Key> int either(struct bench *b, const struct bench_args *a)
     }
     return a->values ? pairs<Key, uint32_t>(b, a) : keys<Key>(b, a);
 }
+
+int segments(struct bench *b, const struct bench_args *a)
+{
+    const uint32_t *offsets = static_cast<const uint32_t *>(a->offsets);
+    if (a->num_rows > INT_MAX)
+        return BENCH_SKIP;
+    return cub_run(b, a, [=](void *temp, size_t &bytes, int n, cudaStream_t stream) {
+        return cub::DeviceSegmentedSort::SortKeys(
+            temp, bytes, static_cast<const uint32_t *>(a->in), static_cast<uint32_t *>(a->out), n,
+            static_cast<int>(a->num_rows), offsets, offsets + 1, stream);
+    });
+}
 } // namespace
 
 // An argsort is a sort of pairs with the positions, which are there already.
@@ -53,6 +66,7 @@ extern "C" const struct bench_peer bench_cub_sort_peers[] = {
     {cub_version.text, "sort", "pairs_20_bits", GP_U32, nullptr, pairs<uint32_t, uint32_t>, false},
     {cub_version.text, "sort", "pairs_u64", GP_U32, nullptr, pairs<uint32_t, uint64_t>, false},
     {cub_version.text, "sort", "pairs_u32", GP_U64, nullptr, pairs<uint64_t, uint32_t>, false},
+    {cub_version.text, "segsort", nullptr, GP_U32, nullptr, segments, false},
     {cub_version.text, "distributions", nullptr, GP_U32, nullptr, either<uint32_t>, false},
     {cub_version.text, "distributions", nullptr, GP_I32, nullptr, either<int32_t>, false},
     {cub_version.text, "distributions", nullptr, GP_F32, nullptr, either<float>, false},
