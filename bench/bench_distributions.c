@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts of keys spread in every way that decides how they are sorted: keys alone, beside values of
- * 4 bytes, and argsorts, of 32 and of 64 bits; some beside values of 1, 2, 3 and 16 bytes. */
+ * 4 bytes, and argsorts, of 32 and of 64 bits; some beside values of 1, 2, 3, 8 and 16 bytes. */
 #include "bench.h"
 #include "bench_task.h"
 
@@ -145,18 +145,23 @@ static void print_results(size_t n)
     printf("\n%d slower than a peer\n", slower);
 }
 
-/* Values of other sizes: beside the first spread, and beside one with hot keys. */
+/* Values of other sizes: beside the first spread, and one with hot keys; of 8 bytes beside all
+ * spreads of unsigned keys. */
+static bool has_values(const struct distribution *d, gp_dtype dtype, size_t value_bytes)
+{
+    return d->spread == BENCH_UNIFORM || d->spread == BENCH_ZIPF ||
+           (value_bytes == 8 && (dtype == GP_U32 || dtype == GP_U64));
+}
+
 static void measure_values(struct bench *b, size_t n)
 {
-    static const size_t sizes[] = {1, 2, 3, 16};
+    static const size_t sizes[] = {1, 2, 3, 8, 16};
     for (int d = 0; d < CASES; d++)
-        for (int k = 0; k < 4 * 2; k++) {
+        for (int k = 0; k < 5 * 2; k++) {
             const gp_dtype dtype = k % 2 ? distributions[d].wide : distributions[d].narrow;
             char name[NAME_BYTES];
             snprintf(name, sizeof name, "pairs_%zu_%s", sizes[k / 2], distributions[d].name);
-            if ((distributions[d].spread == BENCH_UNIFORM ||
-                 distributions[d].spread == BENCH_ZIPF) &&
-                bench_wanted(b, name, dtype))
+            if (has_values(&distributions[d], dtype, sizes[k / 2]) && bench_wanted(b, name, dtype))
                 measure(b, &distributions[d], &calls[1], sizes[k / 2], dtype, name, n);
         }
 }

@@ -35,6 +35,8 @@ template <class Key> int either(struct bench *b, const struct bench_args *a)
             return pairs<Key, uint16_t>(b, a);
         if (a->values && a->value_bytes == 3)
             return pairs<Key, uchar3>(b, a);
+        if (a->values && a->value_bytes == 8)
+            return pairs<Key, uint64_t>(b, a);
         if (a->values && a->value_bytes == 16)
             return pairs<Key, uint4>(b, a);
     }
