@@ -208,7 +208,7 @@ static inline void gpi_radixsort_rooms_open(struct gpi_radix_cpu_job *c, char *m
             GPI_RADIX_ROOM_BYTES(j->key_bytes, gpi_radixsort_moved_bytes(j)));
 }
 
-/* A room that no thread has, or NULL. */
+/* A room that is free, which the calling thread has from now on; or NULL. */
 static inline void *gpi_radixsort_room_take(const struct gpi_radix_rooms *r)
 {
     for (size_t k = 0; k < r->count; k++)

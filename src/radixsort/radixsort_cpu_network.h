@@ -45,7 +45,7 @@ static INLINE void sort_columns(lanes *v, int rows)
     merge_step(v, rows, 8, 1);
 }
 
-/* Halves of a bitonic sequence: at a distance of columns, */
+/* Compares items of a bitonic sequence at a distance of columns. */
 static INLINE void halve_columns(lanes *v, int rows, int distance)
 {
     UNROLL
@@ -53,7 +53,7 @@ static INLINE void halve_columns(lanes *v, int rows, int distance)
         v[i] = larger_with(distance, v[i], turned(v[i], distance));
 }
 
-/* and of rows. */
+/* The same at a distance of rows. */
 static INLINE void halve_rows(lanes *v, int rows, int distance)
 {
     UNROLL
