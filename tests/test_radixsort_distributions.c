@@ -49,6 +49,36 @@ START_TEST(test_radix_sort_spread_long_tiles)
 }
 END_TEST
 
+/* Levels beside values of 8 bytes, which are those that the positions of the items name. */
+START_TEST(test_radix_sort_spread_wide_values)
+{
+    static const gp_dtype wide[] = {GP_U64, GP_F64, GP_I64};
+    const gp_dtype dtype = wide[_i % 3];
+    const size_t n = t_at_most((t_is_cuda() ? (size_t)5 << 20 : (size_t)1 << 17) + 4713);
+    void *keys = keys_new((enum kind)_i, n, 64), *sorted = t_host(n * 8);
+    uint64_t *values = t_host(n * 8), wrong = 0;
+    uint32_t *index = t_host(n * 4);
+    for (size_t i = 0; i < n; i++)
+        values[i] = ~(uint64_t)i;
+    t_array ki = t_new_from(keys, n * 8, 0), vi = t_new_from(values, n * 8, 0);
+    t_array ko = t_new(n * 8, 8), vo = t_new(n * 8, 8);
+    t_array *k = _i % 2 ? &ki : &ko, *v = _i % 2 ? &vi : &vo;
+    T_OK(gp_radix_sort_pairs(t_ctx(), dtype, ki.data, 8, vi.data, n, k->data, v->data, NULL));
+    t_get(k, sorted, n * 8);
+    t_get(v, values, n * 8);
+    for (size_t i = 0; i < n; i++) {
+        wrong += ~values[i] >= n;
+        index[i] = (uint32_t)~values[i];
+    }
+    ck_assert_uint_eq(wrong, 0);
+    check_pairs(dtype, keys, sorted, index, n);
+    t_check_guards(k);
+    t_check_guards(v);
+    t_free(&ki), t_free(&vi), t_free(&ko), t_free(&vo);
+    free(keys), free(sorted), free(values), free(index);
+}
+END_TEST
+
 /* On the CPU between 256 splitters, as few would leave more together than the caches hold. */
 START_TEST(test_radix_sort_spread_many_splitters)
 {
@@ -317,6 +347,8 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread_some_bits, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_few_bits, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_counted, 0, 4);
+    c = t_case(s, "wide values");
+    tcase_add_loop_test(c, test_radix_sort_spread_wide_values, 0, KINDS);
     c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);

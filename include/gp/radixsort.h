@@ -75,11 +75,11 @@ typedef struct gp_radix_sort_options {
  *  - up to 2^16 keys, fewer if long or beside values: one launch, the same for all keys;
  *  - keys of 4 and 8 bytes, evenly distributed over the bits that they use: one read and three
  *    passes from 2^21 keys on, one read and two passes below;
- *  - others, whose values have at most 4 bytes, up to some 4 million: two reads and two passes,
- *    between splitters of a sample. More of 8 bytes: the same, and a read and a pass. More of 4
- *    bytes: as if they were even, by a map learned from a sample, or a pass for each 8 bits;
- *  - others beside values of 8 bytes, and keys of 1 and 2 bytes with values: one read, and one pass
- *    for each 8 bits that differ between keys;
+ *  - others, up to some 4 million, half as many of 8 bytes: two reads and two passes, between
+ *    splitters of a sample. More of 8 bytes: the same, and a read and a pass. More of 4 bytes: as if
+ *    they were even, by a map learned from a sample, or one pass for each 8 bits that differ;
+ *  - more keys of 4 bytes beside values of 8, and keys of 1 and 2 bytes with values: one read, and
+ *    one pass for each 8 bits that differ between keys;
  *  - keys of 1 byte, and 2^22 or more keys of 2 bytes, without values: counted, not moved.
  *
  * Cost on the CPU: passes over the digits that differ between keys; keys of 1 and 2 bytes without
@@ -90,7 +90,7 @@ typedef struct gp_radix_sort_options {
  * of the bound; the passes cost what that many items cost.
  *
  * Workspace on CUDA:
- *  - from 2^24 keys on: the size of the keys plus at most 12% (9.5% for 2^28 keys of 4 bytes, 6.3%
+ *  - from 2^24 keys on: the size of the keys plus at most 12% (9.6% for 2^28 keys of 4 bytes, 8.8%
  *    for 8 bytes); below: plus 4 MiB. With a library that has code for GPUs before sm_80, whose
  *    tiles are small, 51% in place of 12%, also for pairs and positions;
  *  - keys of 1 and 2 bytes compared by all bits: at most 12 MiB for any n; compared by some of the
@@ -131,12 +131,13 @@ GP_API gp_status gp_radix_sort(gp_context *ctx, gp_dtype dtype, const void *keys
  * @param[in]  options     as for gp_radix_sort(); with no bits compared the result is a copy
  *
  * Workspace: gp_radix_sort_workspace_bytes() with this value_bytes. For values of 4 and 8 bytes
- * it is the size of the input plus at most 12% from 2^24 pairs on (5.1% for 2^28 pairs of 4 and 4
+ * it is the size of the input plus at most 12% from 2^24 pairs on (5.3% for 2^28 pairs of 4 and 4
  * bytes), and plus 4 MiB below; for values of 1 and 2 bytes it is as much more than the input as
  * for values of 4. Values of other sizes are moved by position: the workspace is the size of the
  * keys, two positions per pair (8 bytes, 16 from 2^32 pairs on), and the size of the values if
  * they are sorted in place; 1.4 times the input for keys of 4 bytes and values of 16. For values
- * of 3 bytes it is at most the size of the keys and 12 bytes per pair. On the CPU it is the size
+ * of 3 bytes it is the size of the keys and 12 bytes per pair, plus at most 12% from 2^24 pairs on,
+ * and plus 4 MiB below. On the CPU it is the size
  * of the input, or positions likewise, and 8 bytes per pair, at most 4 MiB for each thread and
  * for 2^31 pairs.
  *

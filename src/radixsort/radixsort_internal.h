@@ -43,7 +43,7 @@
  *          [copy of values][counts]
  *   CUDA   [keys or words n][keys n if not an output][values, words or positions n]
  *          [words or positions n][copy of keys][copy of values][words n]
- *          [plan, counts, tile states: 1 to 7% of the arrays; or what CUB takes];
+ *          [plan, counts, tile states: 1 to 12% of the arrays; or what CUB takes];
  *          the last alone where keys are counted
  */
 #ifndef GPI_RADIXSORT_INTERNAL_H

@@ -243,7 +243,8 @@ constexpr bool radix_has_buckets_of(size_t key_bytes)
 
 constexpr bool radix_has_adaptive_of(size_t key_bytes, size_t value_bytes)
 {
-    return radix_has_buckets_of(key_bytes) && value_bytes <= 4;
+    const bool fits = radix_adaptive_items_of((int)key_bytes, (int)value_bytes) > 0;
+    return radix_has_buckets_of(key_bytes) && (value_bytes <= 4 || (key_bytes == 8 && fits));
 }
 
 constexpr bool radix_by_splitters_of(size_t key_bytes)
