@@ -179,7 +179,7 @@ template <class K, int T> struct AdaptivePlan {
         __syncthreads();
     }
 
-    /* A cell has one word. */
+    /* Whether each cell has one word. */
     GPI_DEVICE bool is_word(const gpi_radix_segment &segment, uint32_t cell) const
     {
         return parts.is_one(Zoom<K>::lowest(segment, cell), Zoom<K>::highest(segment, cell));

@@ -82,7 +82,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return (uint32_t *)s.stage;
     }
 
-    /* Of a word, which has others for the key. */
+    /* Bits of a word that hold the position; the others hold bits of the key. */
     GPI_DEVICE int position_bits() const
     {
         return pairs ? 32 - __clz(count - 1) : 0;
@@ -179,7 +179,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return (uint32_t)s.words[p] & ((1u << position_bits()) - 1);
     }
 
-    /* open: the bits of a key, of those of its word. */
+    /* open(bits): a key's word, less the base, from the bits that are left of it. */
     template <class F>
     GPI_DEVICE void write_opened(K *to, const BucketBits<KeyWord> &keys, F open) const
     {
@@ -245,7 +245,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return count <= items_max && left_out(keys) == 0;
     }
 
-    /* The lowest bits that vary, of which a word has none. */
+    /* How many of the lowest bits that vary do not fit a word. */
     GPI_DEVICE int left_out(const BucketBits<KeyWord> &keys) const
     {
         return max(0, keys.bits() + position_bits() - 8 * (int)sizeof(Word));
@@ -259,7 +259,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         const ValueArray<V> values_in = job.values_at(from, first);
         const int gone = left_out(keys), low = keys.low + gone;
         const int all = keys.bits() - gone + position_bits();
-        /* What is in a bin is equal. */
+        /* Whether all items of a bin are equal. */
         const bool exact = all <= bin_bits;
         const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
         const KeyWord same = keys.still_same();

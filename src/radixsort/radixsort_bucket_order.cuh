@@ -56,13 +56,13 @@ template <class Word> struct BitHole {
         return ((Word)1 << at) - 1;
     }
 
-    /* A word without the hole, in which it has no bits, */
+    /* A word without the hole, in which its bits are zero. */
     GPI_DEVICE Word close(Word word) const
     {
         return (word & below()) | (word >> bits & ~below());
     }
 
-    /* and with it. */
+    /* The inverse. */
     GPI_DEVICE Word open(Word word) const
     {
         return (word & below()) | (word & ~below()) << bits;
@@ -87,7 +87,7 @@ template <class Word> struct BucketBits {
         return has_hole() ? high - low - hole.bits : high - low;
     }
 
-    /* What is the same in all words, but what they have lost with the hole. */
+    /* The common bits that words still hold: none if they are closed. */
     GPI_DEVICE Word still_same() const
     {
         return has_hole() ? (Word)0 : same;

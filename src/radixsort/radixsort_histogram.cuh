@@ -98,9 +98,10 @@ template <class K> GPI_DEVICE bool looks_for_passes(const RadixKeys<K> &job)
            job.items() < radix_tuning.map_items && !job.for_visitor;
 }
 
-/* Where a block of such a sort reads whether to stop its first count. Blocks that ask for one word
- * wait for each other in the L2. This table, which larger sorts have a sample's counts in before,
- * is zero until keys are counted again, and not needed by passes. */
+/* The word that tells a block of such a sort to stop its first count: one for each block, as blocks
+ * that read the same word wait for each other in the L2. They lie in the table of second counts,
+ * which is zero until keys are counted again, and which passes do not use; larger sorts, whose
+ * sample is counted there, have no such words. */
 template <class K> GPI_DEVICE uint32_t *stop_of_block(const RadixKeys<K> &job, uint32_t block)
 {
     return job.recount + block * 8 % (1u << radix_bucket_bits_max);

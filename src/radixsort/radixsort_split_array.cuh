@@ -46,9 +46,9 @@ template <class K, int VB, int T> struct SplitArray {
     uint16_t *counts;      /* [warp][bucket], then where the first of them goes in the block */
     uint16_t *places;      /* of items: among those of their warp and bucket, then in the block */
 
-    /* In the place of counts, when items have places: of buckets that have items in the block,
-     * which are runs, where place 0 of the block would be; of rows of 32 places where a run begins,
-     * and how many runs begin before. */
+    /* Where the counts were, once items have places: the items of a bucket in the block are a run.
+     * runs: where in the output place 0 of the block would go if all were of that run; heads: of 32
+     * places each, a bit where a run begins; runs_before: how many runs begin before these. */
     uint32_t *runs, *heads;
     uint16_t *runs_before;
 
@@ -105,7 +105,7 @@ template <class K, int VB, int T> struct SplitArray {
         return counts + warp() * buckets;
     }
 
-    /* Of buckets, zeros at first; and of these and all blocks: [bucket][block]. */
+    /* The counts of buckets, zero at first; those of each block are in of_block(). */
     GPI_DEVICE uint32_t *totals() const
     {
         return (uint32_t *)job.starts;

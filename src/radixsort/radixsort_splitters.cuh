@@ -45,7 +45,8 @@ __host__ __device__ constexpr uint32_t split_sample_items(uint64_t n, int bits)
     return (uint32_t)(large ? 2 * radix_tuning.split_sample : radix_tuning.split_sample) << bits;
 }
 
-/* As in the sorted sample, equal ones among them; number 0 is not one. */
+/* The splitters as they stand in the sorted sample, where some may be equal. Number b is the lower
+ * bound of bucket b, so there is no number 0. */
 template <class K> struct Splitters {
     const RadixKeys<K> &job;
     const K *ordered;
@@ -100,13 +101,14 @@ template <class K> struct Splitters {
         return (K)(most(b) >> job.begin) <= (K)(least(b) >> job.begin);
     }
 
-    /* What a splitter becomes where the one before it is equal. */
+    /* A splitter that is equal to the one before becomes the next word: so a word that would be two
+     * splitters has a bucket of its own. */
     static GPI_DEVICE K after(K word, bool again)
     {
         return again && word != highest() ? (K)(word + 1) : word;
     }
 
-    /* To shared memory as a search tree; by as many threads. */
+    /* Loads the splitters into shared memory as a search tree, by that number of threads. */
     GPI_DEVICE void load(K *tree, uint32_t thread, uint32_t threads) const
     {
         for (uint32_t node = 1 + thread; node < buckets(); node += threads)
