@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The threads of the CPU backend: results that do not depend on how many there are or can be made,
- * callers with little stack, and processes that fork.
+ * and processes that fork.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -252,39 +252,6 @@ START_TEST(test_address_space_limit_gives_results_or_a_status)
 }
 END_TEST
 
-/* ---- little stack ---------------------------------------------------------------------------- */
-
-static void *on_small_stack(void *arg)
-{
-    struct forked *f = arg;
-    for (int call = 0; call < EVERY_CALLS; call++)
-        if (every_run(f->ctx, f->e, call) != GP_OK)
-            return (void *)every_name(call);
-    return NULL;
-}
-
-START_TEST(test_caller_with_64_kib_of_stack)
-{
-    static const int threads[] = {1, 2};
-    pthread_attr_t attributes;
-    pthread_t thread;
-    void *failed = "not run";
-    gp_context *ctx = with_threads(threads[_i % 2]);
-    every e = every_new(ctx, _i < 2 ? SMALL : 5 * LARGE);
-    struct forked f = {ctx, &e, NULL};
-    pthread_attr_init(&attributes);
-    ck_assert_int_eq(pthread_attr_setstacksize(&attributes, 64 << 10), 0);
-    if (failing_works()) {
-        ck_assert_int_eq(pthread_create(&thread, &attributes, on_small_stack, &f), 0);
-        pthread_join(thread, &failed);
-        ck_assert_msg(!failed, "%s: %s", (char *)failed, gp_last_error(ctx));
-    }
-    pthread_attr_destroy(&attributes);
-    every_free(ctx, &e);
-    gp_context_destroy(ctx);
-}
-END_TEST
-
 /* ---- fork ------------------------------------------------------------------------------------ */
 
 static int old_and_new_context(void *arg)
@@ -404,7 +371,6 @@ static Suite *suite(void)
     c = t_case(s, "limits");
     tcase_add_test(c, test_thread_that_cannot_be_made_means_fewer);
     tcase_add_test(c, test_address_space_limit_gives_results_or_a_status);
-    tcase_add_loop_test(c, test_caller_with_64_kib_of_stack, 0, 4);
     c = t_case(s, "fork");
     tcase_add_test(c, test_child_after_fork_computes);
     tcase_add_test(c, test_fork_beside_a_thread_in_a_call);

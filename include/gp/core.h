@@ -222,7 +222,7 @@ typedef struct gp_allocator {
  *
  * threads is an upper limit. All contexts of a process share one pool of threads; a call borrows
  * idle ones, and takes fewer for short arrays. If the system refuses to create a thread, the call
- * works with fewer. A thread that calls gp on the CPU needs 64 KiB of stack.
+ * works with fewer. A call on the CPU takes up to 40 KiB of its thread's stack (x86-64).
  *
  * validate is for finding mistakes. Calls rely on the rules that their headers set for the contents
  * of arrays: offsets ascend, indices are in range, inputs of a merge are sorted. With validate a

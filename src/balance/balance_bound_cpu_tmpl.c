@@ -185,15 +185,18 @@ static void count_below(const wide *part, const wide *key, uint16_t *found,
 static void places_put(const struct gpi_bound_args *a, uint64_t first, uint64_t base,
                        const uint16_t *found)
 {
-    char block[COUNTED * sizeof(uint64_t)];
+    enum { SOME = COUNTED / 4 }; /* at a time: they are small enough for the stack */
+    char block[SOME * sizeof(uint64_t)];
     const size_t width = a->index_bytes;
     const bool stream = streams(a);
-    char *out = (char *)a->out + first * width, *to = stream ? block : out;
-    WITH_INDEX_BYTES(bytes, width,
-                     for (uint64_t j = 0; j < COUNTED; j++)
-                         gpi_word_put(to, bytes, j, base + found[j]));
-    if (stream)
-        bytes_store(block, COUNTED * width, true, out);
+    for (size_t i = 0; i < COUNTED; i += SOME) {
+        char *out = (char *)a->out + (first + i) * width, *to = stream ? block : out;
+        WITH_INDEX_BYTES(bytes, width,
+                         for (uint64_t j = 0; j < SOME; j++)
+                             gpi_word_put(to, bytes, j, base + found[i + j]));
+        if (stream)
+            bytes_store(block, SOME * width, true, out);
+    }
 }
 
 /* COUNTED needles from first on, if they ascend and lie so close that few items are passed. */

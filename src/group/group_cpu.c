@@ -101,7 +101,7 @@ static void move_bits(const struct job *j, size_t block, const void *from, size_
  * before, or a start where runs of one item lie between. */
 ALWAYS_INLINE void lengths(const struct job *j, size_t block, size_t bytes)
 {
-    enum { ITEMS = 1024 };
+    enum { ITEMS = 512 };
     uint32_t starts[ITEMS + GPI_GROUP_PLACES_ROOM], ends[1 + ITEMS + GPI_GROUP_PLACES_ROOM];
     uint64_t out[ITEMS];
     const struct gpi_group_marks m = marks_of(j, block);

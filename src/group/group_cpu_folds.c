@@ -66,7 +66,7 @@ static void fold_segments(const struct job *j, const struct fold *f, size_t bloc
 static bool fold_scanned(const struct job *j, const struct fold *f, size_t block,
                          const char *values, uint64_t left)
 {
-    enum { BYTES = 16384 };
+    enum { BYTES = 8192 };
     _Alignas(LINE) char scanned[BYTES];
     _Alignas(16) char carry[GPI_GROUP_ACC_MAX] = {0};
     uint64_t ends[BYTES / 64];

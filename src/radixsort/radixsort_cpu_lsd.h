@@ -149,7 +149,7 @@ static bool cached_to_out(const struct gpi_radix_cpu_job *c, const struct cached
 }
 
 /* Sort a job of one thread; with values it has values_in. */
-static void sort_cached(const struct gpi_radix_cpu_job *c)
+static __attribute__((noinline)) void sort_cached(const struct gpi_radix_cpu_job *c)
 {
     const struct gpi_radix_job *j = &c->job;
     const struct cached_passes p = cached_passes_of(j->n, j->begin_bit, j->end_bit);

@@ -24,6 +24,7 @@ struct buckets {
     struct digit digit;  /* what cut them */
     size_t shared_items; /* longer buckets are sorted by all threads together */
     size_t starts[BINS + 1];
+    KEY splitters[BINS]; /* of the digit, if it has some */
 };
 
 /* One past the highest bit in which words of a bucket may differ. */
@@ -61,10 +62,6 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
  * taken does not show. */
 static void sort_alone(const struct gpi_radix_cpu_job *c)
 {
-    struct { /* of one part, see open_sort() */
-        uint64_t places[BINS];
-        bins_u32 counts;
-    } counts;
     struct gpi_radix_cpu_job whole = *c;
     if (by_quick(c) && c->job.n * KEY_BYTES <= STREAM_BYTES && sort_quick(&whole.job))
         return;
@@ -79,7 +76,7 @@ static void sort_alone(const struct gpi_radix_cpu_job *c)
         do
             whole.rooms.memory = shared ? gpi_radixsort_room_take(&c->rooms) : c->rooms.memory;
         while (!whole.rooms.memory);
-        whole.counts = &counts;
+        whole.counts = NULL; /* see open_sort() */
         whole.parts = 1;
         whole.threads = 1;
         sort_words(&whole);
@@ -162,28 +159,39 @@ static void *spare_array(const struct gpi_radix_cpu_job *c)
     return by_quick(c) ? c->keys_tmp : c->job.keys_out;
 }
 
-static void sort_msd(const struct gpi_radix_cpu_job *c)
+/* Move all items to their buckets. What that takes is not on the stack any more when these are
+ * sorted. */
+static __attribute__((noinline)) void cut(const struct gpi_radix_cpu_job *c, struct buckets *b)
 {
     struct sort s;
-    struct buckets b = {.c = c};
     open_sort(&s, c);
+    s.splitters = b->splitters;
     s.kept = spare_array(c);
     int top = count_top(&s);
+    b->shift = c->job.begin_bit;
     if (top == c->job.begin_bit) {
         gpi_radixsort_copy_all(c);
         return;
     }
-    b.digit = s.digit;
-    b.shift = is_learned(&s.digit) ? top : s.digit.shift;
-    choose_destination(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b.shift).passes);
+    b->digit = s.digit;
+    b->digit.cells = NULL; /* they were on the stack */
+    b->shift = is_learned(&s.digit) ? top : s.digit.shift;
+    choose_destination(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b->shift).passes);
     copy_overwritten(&s);
     find_places(&s);
     for (size_t k = 0; k < BINS; k++)
-        b.starts[k] = (size_t)s.places[0][k];
-    b.starts[BINS] = c->job.n;
+        b->starts[k] = (size_t)s.places[0][k];
+    b->starts[BINS] = c->job.n;
     gpi_parallel_for(c->threads, c->parts, s.move, &s);
-    b.keys = s.keys_dst;
-    b.values = s.values_dst;
+    b->keys = s.keys_dst;
+    b->values = s.values_dst;
+}
+
+static void sort_msd(const struct gpi_radix_cpu_job *c)
+{
+    struct buckets b;
+    b.c = c;
+    cut(c, &b);
     if (b.shift > c->job.begin_bit)
         sort_buckets(&b);
 }

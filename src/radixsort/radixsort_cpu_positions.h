@@ -336,7 +336,7 @@ static bool by_positions(const struct gpi_radix_cpu_job *c)
 }
 
 /* Sort a job of one thread; values_in may be NULL. False: nothing is done. */
-static bool sort_by_positions(const struct gpi_radix_cpu_job *c)
+static __attribute__((noinline)) bool sort_by_positions(const struct gpi_radix_cpu_job *c)
 {
     const struct gpi_radix_job *j = &c->job;
     uint64_t stack[STACK_WORDS];

@@ -12,9 +12,8 @@ enum {
 
 /* The bits in which a sample of the keys differs: a guess at those in which all of them do. Of each
  * of as many equal pieces one key, at uneven distances, as keys may have a period. */
-static uint64_t sample_varying(const struct gpi_radix_job *j, KEY words[SAMPLE])
+static uint64_t sample_varying(const struct gpi_radix_job *j, KEY words[SAMPLE], KEY keys[SAMPLE])
 {
-    KEY keys[SAMPLE];
     KEY varying = 0;
     const uint64_t piece = j->n / SAMPLE;
     for (size_t i = 0; i < SAMPLE; i++) {
@@ -227,12 +226,17 @@ static bool count_learned(struct sort *s, struct lessons may, const KEY words[SA
 }
 
 /* Choose the digit to cut by, and count it; or splitters, where a digit would leave many keys
- * together. Returns one past the highest bit that varies; begin_bit: nothing does. */
+ * together. The sample lies in the room where items are collected later. Returns one past the
+ * highest bit that varies; begin_bit: nothing does. */
 static int count_top(struct sort *s)
 {
     const struct gpi_radix_job *j = &s->c->job;
-    KEY words[SAMPLE];
-    int guess = top_of(j, sample_varying(j, words)), top = guess;
+    KEY *const words = (KEY *)(void *)s->c->rooms.memory;
+    int guess = top_of(j, sample_varying(j, words, words + SAMPLE)), top = guess;
+    _Static_assert(2 * SAMPLE * KEY_BYTES <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, 0) &&
+                       2 * SAMPLE * KEY_BYTES <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, 1) &&
+                       2 * SAMPLE * KEY_BYTES <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, 8),
+                   "a room is large enough");
     const struct lessons may = sort_sample(s->c, digit_below(j, guess), words);
     const size_t most = sample_longest(words, digit_below(j, guess));
     bool may_learn = may.cells || may.splitters;

@@ -66,14 +66,21 @@ struct digit {
 
 enum { CELL_BITS = 12, CELLS = 1 << CELL_BITS };
 
+/* What a pass counts, of one part. */
+struct part_counts {
+    uint64_t places[BINS];
+    bins_u32 counts;
+};
+
 struct sort {
     const struct gpi_radix_cpu_job *c;
     uint64_t varying; /* bits in which some words differ, see radixsort_cpu_sample.h */
     struct digit digit;
-    KEY splitters[BINS];
+    KEY *splitters; /* BINS */
     uint8_t cells[CELLS];
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
+    struct part_counts alone; /* of a thread that has no other place for them */
     move_fn *move;
     bool stream;   /* write past the caches */
     uint8_t *kept; /* the numbers of learned buckets, once they are counted; or NULL */
@@ -193,7 +200,7 @@ static move_fn *move_of(size_t value_bytes)
 static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
 {
     s->c = c;
-    s->places = c->counts;
+    s->places = c->counts ? c->counts : &s->alone.places;
     s->counts = (void *)(s->places + c->parts);
     s->move = move_of(c->job.value_bytes);
     s->stream = c->job.n * (KEY_BYTES + c->job.value_bytes) >= STREAM_BYTES;
