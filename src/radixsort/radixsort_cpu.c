@@ -16,15 +16,22 @@ struct pieces {
 
 enum { LINE = 64 };
 
+/* A table of counted keys for each part would be too much for several of a thread. */
+static size_t parts_of(int threads, const struct gpi_radix_job *j)
+{
+    return gpi_radixsort_by_count(j) ? gpi_radixsort_movers(threads, j->n)
+                                     : gpi_radixsort_parts(threads, j->n);
+}
+
 static struct pieces pieces_of(int threads, const struct gpi_radix_job *j, bool values_in_place,
                                bool segments)
 {
     struct pieces p = {0, 0, 0, 0, 0, 0, 0};
-    size_t index_bytes = gpi_radix_index_bytes(j->n), parts = gpi_radixsort_parts(threads, j->n);
-    p.counts = gpi_radixsort_counts_bytes(j, parts);
+    size_t index_bytes = gpi_radix_index_bytes(j->n);
+    p.counts = gpi_radixsort_counts_bytes(j, parts_of(threads, j));
     if (j->begin_bit == j->end_bit || (!segments && gpi_radixsort_by_count(j)))
         return p;
-    p.rooms = gpi_radixsort_rooms_bytes(j, parts);
+    p.rooms = gpi_radixsort_rooms_bytes(j, gpi_radixsort_movers(threads, j->n));
     p.keys_tmp = j->n * j->key_bytes;
     p.keys_out = j->keys_out ? 0 : p.keys_tmp + LINE * j->key_bytes;
     if (gpi_radixsort_value_is_direct(j->value_bytes)) {
@@ -143,7 +150,7 @@ gp_status gpi_radixsort_cpu_open(gp_context *ctx, const char *function,
     c->keys_alone = gpi_radixsort_keys_alone(job);
     c->whole = gpi_radixsort_whole(job);
     c->threads = threads;
-    c->parts = gpi_radixsort_parts(threads, job->n);
+    c->parts = parts_of(threads, job);
     GPI_TRY(gpi_frame_open(ctx, function, pieces_bytes(&p), frame));
     c->counts = gpi_frame_take(frame, p.counts);
     gpi_radixsort_rooms_open(c, p.rooms ? gpi_frame_take(frame, p.rooms) : NULL);

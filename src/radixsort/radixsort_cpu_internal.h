@@ -75,18 +75,30 @@ static inline void gpi_radix_index_put(void *indices, size_t bytes, uint64_t i, 
 
 /* Counters of a part have 32 bits. */
 #define GPI_RADIX_PART_MAX ((size_t)1 << 31)
-/* Less is not worth a second thread. */
-enum { GPI_RADIX_PART_MIN = 65536, GPI_RADIX_PARTS_MAX = 1024 };
+/* Less is not worth a second thread. A thread has several parts, so that others take some of one
+ * that has lost its processor. */
+enum { GPI_RADIX_PART_MIN = 65536, GPI_RADIX_PARTS_MAX = 1024, GPI_RADIX_PARTS_EACH = 4 };
 
-/* Parts of a sort of n items; 0 threads: any number. */
-static inline size_t gpi_radixsort_parts(int threads, size_t n)
+/* Parts of a sort of n items, `each` per thread at most; 0 threads: any number. */
+static inline size_t gpi_radixsort_parts_of(int threads, size_t each, size_t n)
 {
     size_t parts = n / GPI_RADIX_PART_MIN, least = n / GPI_RADIX_PART_MAX + 1;
-    if (threads > 0 && parts > (size_t)threads)
-        parts = (size_t)threads;
+    if (threads > 0 && parts > (size_t)threads * each)
+        parts = (size_t)threads * each;
     if (parts > GPI_RADIX_PARTS_MAX)
         parts = GPI_RADIX_PARTS_MAX;
     return parts > least ? parts : least;
+}
+
+/* As many threads as that move items at the same time. */
+static inline size_t gpi_radixsort_movers(int threads, size_t n)
+{
+    return gpi_radixsort_parts_of(threads, 1, n);
+}
+
+static inline size_t gpi_radixsort_parts(int threads, size_t n)
+{
+    return gpi_radixsort_parts_of(threads, threads == 1 ? 1 : GPI_RADIX_PARTS_EACH, n);
 }
 
 /* An item takes one thread 4 ns or more, long sorts most. */
@@ -144,8 +156,8 @@ static inline size_t gpi_radixsort_counts_bytes(const struct gpi_radix_job *j, s
 
 /*
  * A room is where one thread collects the items of each bin until they fill lines. It is too large
- * for the stack of a thread that may have little. One for every part: as many threads as there are
- * parts move items at the same time, whether those of parts or of buckets.
+ * for the stack of a thread that may have little. One for every thread that moves items, whether
+ * those of parts or of buckets.
  */
 #define GPI_RADIX_ROOM_ITEMS(key_bytes, value_bytes)                                               \
     ((value_bytes) >= 8 && (key_bytes) == 8 ? 8 : 16)
@@ -163,27 +175,27 @@ static inline size_t gpi_radixsort_moved_bytes(const struct gpi_radix_job *j)
 
 /* Where one thread sorts words of 8 bytes, of keys and positions: bytes for as many as it has
  * items, or what the caches hold. */
-static inline size_t gpi_radixsort_words_room(const struct gpi_radix_job *j, size_t parts)
+static inline size_t gpi_radixsort_words_room(const struct gpi_radix_job *j, size_t movers)
 {
-    const size_t bytes = (j->n / parts + 1) * sizeof(uint64_t);
+    const size_t bytes = (j->n / movers + 1) * sizeof(uint64_t);
     return bytes < GPI_RADIX_CACHED_BYTES ? bytes : GPI_RADIX_CACHED_BYTES;
 }
 
-static inline size_t gpi_radixsort_words_bytes(const struct gpi_radix_job *j, size_t parts)
+static inline size_t gpi_radixsort_words_bytes(const struct gpi_radix_job *j, size_t movers)
 {
     return gpi_radixsort_keys_alone(j)
                ? 0
-               : gpi_piece(parts * (gpi_radixsort_words_room(j, parts) + 1));
+               : gpi_piece(movers * (gpi_radixsort_words_room(j, movers) + 1));
 }
 
 /* Rooms of a sort, of its words and where it moves items. */
-static inline size_t gpi_radixsort_rooms_bytes(const struct gpi_radix_job *j, size_t parts)
+static inline size_t gpi_radixsort_rooms_bytes(const struct gpi_radix_job *j, size_t movers)
 {
     const size_t value_bytes = gpi_radixsort_moved_bytes(j);
-    const size_t words = gpi_radixsort_words_bytes(j, parts);
-    if (parts == 1 && j->n * (j->key_bytes + value_bytes) <= GPI_RADIX_CACHED_BYTES)
+    const size_t words = gpi_radixsort_words_bytes(j, movers);
+    if (movers == 1 && j->n * (j->key_bytes + value_bytes) <= GPI_RADIX_CACHED_BYTES)
         return words;
-    return words + parts * (GPI_RADIX_ROOM_BYTES(j->key_bytes, value_bytes) + 1);
+    return words + movers * (GPI_RADIX_ROOM_BYTES(j->key_bytes, value_bytes) + 1);
 }
 
 static inline struct gpi_radix_rooms gpi_radixsort_rooms_at(char *memory, size_t count,
@@ -199,12 +211,13 @@ static inline struct gpi_radix_rooms gpi_radixsort_rooms_at(char *memory, size_t
 static inline void gpi_radixsort_rooms_open(struct gpi_radix_cpu_job *c, char *memory)
 {
     const struct gpi_radix_job *j = &c->job;
-    const size_t words = gpi_radixsort_words_bytes(j, c->parts);
+    const size_t movers = gpi_radixsort_movers(c->threads, j->n);
+    const size_t words = gpi_radixsort_words_bytes(j, movers);
     if (memory && words)
-        c->words = gpi_radixsort_rooms_at(memory, c->parts, gpi_radixsort_words_room(j, c->parts));
-    if (memory && gpi_radixsort_rooms_bytes(j, c->parts) > words)
+        c->words = gpi_radixsort_rooms_at(memory, movers, gpi_radixsort_words_room(j, movers));
+    if (memory && gpi_radixsort_rooms_bytes(j, movers) > words)
         c->rooms = gpi_radixsort_rooms_at(
-            memory + words, c->parts,
+            memory + words, movers,
             GPI_RADIX_ROOM_BYTES(j->key_bytes, gpi_radixsort_moved_bytes(j)));
 }
 

@@ -72,16 +72,12 @@ static void sort_alone(const struct gpi_radix_cpu_job *c)
     } else if (c->job.n * (KEY_BYTES + c->job.value_bytes) <= CACHED_BYTES) {
         sort_cached(&whole);
     } else {
-        const bool shared = c->parts > 1; /* there are as many rooms as threads that need one */
-        do
-            whole.rooms.memory = shared ? gpi_radixsort_room_take(&c->rooms) : c->rooms.memory;
-        while (!whole.rooms.memory);
+        whole.rooms.memory = room_open(c);
         whole.counts = NULL; /* see open_sort() */
         whole.parts = 1;
         whole.threads = 1;
         sort_words(&whole);
-        if (shared)
-            gpi_radixsort_room_give(&c->rooms, whole.rooms.memory);
+        room_close(c, whole.rooms.memory);
     }
 }
 

@@ -152,7 +152,7 @@ static void NAME(move)(void *arg, size_t part)
     uint8_t digits[BLOCK];
     uint64_t indices[VALUE_BYTES == 4 || VALUE_BYTES == 8 ? BLOCK : 1];
     struct NAME(target) target;
-    void *room = s->c->rooms.memory + part * s->c->rooms.bytes;
+    void *room = room_open(s->c);
     _Static_assert(sizeof(struct NAME(buffers)) <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, VALUE_BYTES),
                    "a room is large enough");
     NAME(open_target)(s, part, &target, room);
@@ -167,6 +167,7 @@ static void NAME(move)(void *arg, size_t part)
     }
     NAME(flush_all)(&target);
     store_fence();
+    room_close(s->c, room);
 }
 
 #undef NAME
