@@ -123,7 +123,7 @@ END_TEST
 START_TEST(test_radix_sort_spread_few_bits)
 {
     enum { VALUES = 1 << 20 };
-    const size_t n = (t_is_cuda() ? (size_t)9 << 19 : (size_t)1 << 18) + 4713;
+    const size_t n = (t_is_cuda() ? (size_t)9 << 20 : (size_t)1 << 18) + 4713;
     uint32_t *keys = t_host(n * 4), *sorted = t_host(n * 4), *counts = calloc(VALUES, 4);
     for (size_t i = 0; i < n; i++) {
         keys[i] = (uint32_t)(i * 0x9e3779b97f4a7c15u >> 44);

@@ -9,32 +9,44 @@
 #include "radixsort_distributions.h"
 
 /* Of such a build; see src/radixsort/radixsort_tile.cuh. */
-void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
+enum tile { IN_KEYS, IN_PAIRS, IN_LONG_TILES, IN_BUCKETS, IN_MAP, IN_CELLS, IN_LEVELS, TILES };
+void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[TILES][2]);
+
+static const char *const tile_names[TILES] = {"keys",    "pairs", "long tiles", "buckets",
+                                              "the map", "cells", "levels"};
 
 struct faults {
-    uint64_t made, repaired;
+    uint64_t counts[TILES][2]; /* made, repaired */
 };
 
 static struct faults faults_now(void)
 {
-    uint64_t counts[2];
+    struct faults f;
     T_OK(gp_context_synchronize(t_ctx()));
-    gp_radix_sort_faults(t_ctx(), counts);
-    return (struct faults){counts[0], counts[1]};
+    gp_radix_sort_faults(t_ctx(), f.counts);
+    return f;
 }
 
 static const gp_dtype dtypes[] = {GP_U8,  GP_I8,  GP_U16, GP_I16, GP_U32,
                                   GP_F32, GP_I32, GP_U64, GP_I64, GP_F64};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-/* Returns how many faults the sort had, all of them repaired. */
-static uint64_t check_faults(gp_dtype dtype, enum kind kind, size_t n, bool pairs)
+/* Returns how many faults the sort had, in tiles of which kind, all of them repaired. */
+static struct faults check_faults(gp_dtype dtype, enum kind kind, size_t n, bool pairs)
 {
     struct faults before = faults_now();
     check_distribution(dtype, kind, n, pairs, false);
-    struct faults after = faults_now();
-    ck_assert_uint_eq(after.made - before.made, after.repaired - before.repaired);
-    return after.made - before.made;
+    struct faults f = faults_now();
+    for (int t = 0; t < TILES; t++) {
+        for (int what = 0; what < 2; what++)
+            f.counts[t][what] -= before.counts[t][what];
+        ck_assert_msg(f.counts[t][0] == f.counts[t][1],
+                      "%s, spread %d, %zu %s: of %" PRIu64 " faults in tiles of %s %" PRIu64
+                      " are repaired",
+                      gp_dtype_string(dtype), (int)kind, n, pairs ? "pairs" : "keys",
+                      f.counts[t][0], tile_names[t], f.counts[t][1]);
+    }
+    return f;
 }
 
 START_TEST(test_radix_sort_faults_are_repaired)
@@ -44,15 +56,56 @@ START_TEST(test_radix_sort_faults_are_repaired)
     static const size_t sizes[] = {700, 5000, 70001, 300007, (9 << 20) + 12345};
     const gp_dtype dtype = dtypes[_i / 2];
     const bool pairs = _i % 2;
-    uint64_t made = 0;
+    uint64_t made[TILES] = {0}, all = 0;
     for (size_t k = 0; k < 5; k++)
-        for (int kind = 0; kind < KINDS; kind += k == 4 ? (int)MOST_EQUAL : 1)
-            made += check_faults(dtype, (enum kind)kind, sizes[k], pairs);
-    printf("%s %s: %" PRIu64 " tiles with a fault, all repaired\n", gp_dtype_string(dtype),
-           pairs ? "pairs" : "keys", made);
+        for (int kind = 0; kind < KINDS; kind += k == 4 ? (int)MOST_EQUAL : 1) {
+            const struct faults f = check_faults(dtype, (enum kind)kind, sizes[k], pairs);
+            for (int t = 0; t < TILES; t++)
+                made[t] += f.counts[t][0], all += f.counts[t][0];
+        }
+    printf("%s %s: %" PRIu64 " tiles with a fault, all repaired", gp_dtype_string(dtype),
+           pairs ? "pairs" : "keys", all);
+    for (int t = 0; t < TILES; t++)
+        if (made[t])
+            printf(", %" PRIu64 " of %s", made[t], tile_names[t]);
+    printf("\n");
     /* Bytes alone are counted; integers of 8 bytes alone go into buckets whose order is free. */
     if (pairs || (gp_dtype_bytes(dtype) > 1 && dtype != GP_U64 && dtype != GP_I64))
-        ck_assert_uint_gt(made, 0);
+        ck_assert_uint_gt(all, 0);
+}
+END_TEST
+
+/* Every kind of tile has some. */
+START_TEST(test_radix_sort_faults_are_in_all_tiles)
+{
+    enum { FEW = 300007, SOME = (3 << 20) + 70001, MANY = (9 << 20) + 12345 };
+    static const struct {
+        enum tile tile;
+        gp_dtype dtype;
+        enum kind kind;
+        size_t n;
+        bool pairs;
+    } cases[] = {
+        {IN_KEYS, GP_U16, EVEN, FEW, false},         {IN_PAIRS, GP_U16, EVEN, FEW, true},
+        {IN_PAIRS, GP_U32, TWO_VALUES, MANY, true},  {IN_LONG_TILES, GP_U32, EVEN, MANY, true},
+        {IN_LONG_TILES, GP_F32, HASHED, MANY, true}, {IN_BUCKETS, GP_U32, EVEN, FEW, true},
+        {IN_BUCKETS, GP_I32, EVEN, SOME, true},      {IN_BUCKETS, GP_U64, EVEN, SOME, true},
+        {IN_MAP, GP_U32, BELL, SOME, true},          {IN_MAP, GP_I32, BELL, SOME, true},
+        {IN_CELLS, GP_U32, TWO_VALUES, SOME, true},  {IN_CELLS, GP_I32, FEW_VALUES, SOME, true},
+        {IN_LEVELS, GP_U64, BELL, SOME, true},       {IN_LEVELS, GP_F64, FEW_VALUES, MANY, true},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const struct faults f =
+            check_faults(cases[k].dtype, cases[k].kind, cases[k].n, cases[k].pairs);
+        printf("%s, spread %d, %zu items:", gp_dtype_string(cases[k].dtype), (int)cases[k].kind,
+               cases[k].n);
+        for (int t = 0; t < TILES; t++)
+            if (f.counts[t][0])
+                printf(" %" PRIu64 " in tiles of %s", f.counts[t][0], tile_names[t]);
+        printf("\n");
+        ck_assert_msg(f.counts[cases[k].tile][0] > 0, "no fault in tiles of %s",
+                      tile_names[cases[k].tile]);
+    }
 }
 END_TEST
 
@@ -60,8 +113,10 @@ END_TEST
 START_TEST(test_radix_sort_faults_are_known)
 {
     for (int kind = 0; kind < KINDS; kind++) {
-        uint64_t made = check_faults(GP_U32, (enum kind)kind, 70001, true);
-        ck_assert_uint_eq(check_faults(GP_U32, (enum kind)kind, 70001, true), made);
+        const struct faults first = check_faults(GP_U32, (enum kind)kind, 70001, true);
+        const struct faults again = check_faults(GP_U32, (enum kind)kind, 70001, true);
+        for (int t = 0; t < TILES; t++)
+            ck_assert_uint_eq(again.counts[t][0], first.counts[t][0]);
     }
 }
 END_TEST
@@ -72,6 +127,7 @@ static Suite *suite(void)
     TCase *c = t_case(s, "cuda");
     tcase_add_loop_test(c, test_radix_sort_faults_are_repaired, 0, 2 * DTYPES);
     tcase_add_test(c, test_radix_sort_faults_are_known);
+    tcase_add_test(c, test_radix_sort_faults_are_in_all_tiles);
     return s;
 }
 

@@ -70,6 +70,11 @@ template <class K, class G, int ITEMS> struct PartitionByCells : SegmentTiles<K,
         return {0, radix_bins - 1, first_bins ? first_bins : s.bins, {}, job.compared()};
     }
 
+    static GPI_DEVICE gpi_radix_fault_tile fault_tile()
+    {
+        return gpi_radix_fault_in_cells;
+    }
+
     static GPI_DEVICE uint32_t tiles_of(const gpi_radix_segment &d)
     {
         return (d.count + ITEMS - 1) / ITEMS;

@@ -291,9 +291,10 @@ gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function, const struct
 }
 
 #ifdef GPI_FAULT
-void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2])
+void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 {
-    counts[0] = counts[1] = 0;
+    for (int tile = 0; tile < GPI_RADIX_FAULT_TILES; tile++)
+        counts[tile][0] = counts[tile][1] = 0;
     for (int width = 0; width < 4; width++)
         for (int values = 0; values < 3; values++)
             gpi_radix_cuda_get(ctx)->engine[width][values]->add_faults(counts);

@@ -28,7 +28,7 @@ gp_status add_large_partition(CallLaunches &list, const RadixJobOf<K, VB> &job, 
 template <class K, int VB>
 gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job);
 #ifdef GPI_FAULT
-template <class K, int VB> void add_large_faults(uint64_t counts[2]);
+template <class K, int VB> void add_large_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
 #endif
 
 namespace
@@ -36,13 +36,14 @@ namespace
 
 #ifdef GPI_FAULT
 /* Those of this unit. */
-static void add_unit_faults(uint64_t counts[2])
+static void add_unit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 {
-    unsigned long long here[2] = {};
+    unsigned long long here[GPI_RADIX_FAULT_TILES][2] = {};
     cudaDeviceSynchronize();
     cudaMemcpyFromSymbol(here, radix_faults, sizeof here);
-    counts[fault_made] += here[fault_made];
-    counts[fault_repaired] += here[fault_repaired];
+    for (int tile = 0; tile < GPI_RADIX_FAULT_TILES; tile++)
+        for (int what : {fault_made, fault_repaired})
+            counts[tile][what] += here[tile][what];
 }
 #endif
 
@@ -111,12 +112,12 @@ template gp_status add_large_rest<Key, GPI_VALUE_BYTES>(CallLaunches &,
                                                         const RadixJobOf<Key, GPI_VALUE_BYTES> &);
 
 #ifdef GPI_FAULT
-template <class K, int VB> void add_large_faults(uint64_t counts[2])
+template <class K, int VB> void add_large_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 {
     add_unit_faults(counts);
 }
 
-template void add_large_faults<Key, GPI_VALUE_BYTES>(uint64_t[2]);
+template void add_large_faults<Key, GPI_VALUE_BYTES>(uint64_t[GPI_RADIX_FAULT_TILES][2]);
 #endif
 
 } // namespace GPI_SPACE
@@ -361,7 +362,7 @@ gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_arg
 }
 
 #ifdef GPI_FAULT
-void add_faults(uint64_t counts[2])
+void add_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 {
     add_unit_faults(counts);
     if constexpr (radix_has_buckets<Key>)

@@ -264,6 +264,18 @@ struct gpi_radix_layout {
 typedef void gpi_radix_layout_fn(size_t key_bytes, size_t value_bytes, uint64_t n,
                                  struct gpi_radix_layout *layout);
 
+/* The kinds of tiles that check their ranks; of other passes than those by digits pairs alone. */
+enum gpi_radix_fault_tile {
+    gpi_radix_fault_in_keys,       /* of a pass by a digit, over keys alone */
+    gpi_radix_fault_in_pairs,      /* the same over pairs */
+    gpi_radix_fault_in_long_tiles, /* the same by all threads of a block */
+    gpi_radix_fault_in_buckets,    /* of a partition by highest bits */
+    gpi_radix_fault_in_map,
+    gpi_radix_fault_in_cells,
+    gpi_radix_fault_in_levels,
+    GPI_RADIX_FAULT_TILES
+};
+
 /* The code of one key width, and of values of no, up to 4, or 8 bytes. */
 struct gpi_radix_engine {
     gp_status (*sort)(gp_context *ctx, const char *function,
@@ -272,13 +284,14 @@ struct gpi_radix_engine {
      * gpi_radix_tmp, and the scratch of one item is enough. */
     uint64_t counted_from;
 #ifdef GPI_FAULT
-    void (*add_faults)(uint64_t counts[2]); /* those made and those repaired, of this width */
+    /* Those made and those repaired, of this width. */
+    void (*add_faults)(uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
 #endif
 };
 
 #ifdef GPI_FAULT
 /* Since the program began; waits for the device. Of test builds, see radixsort_tile.cuh. */
-GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[2]);
+GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
 #endif
 
 /* ---- what is around it ---- */

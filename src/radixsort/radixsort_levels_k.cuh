@@ -103,6 +103,11 @@ template <class K, class G, int ITEMS> struct PartitionOfSegments : SegmentTiles
         return {0, radix_bins - 1, job.compared(), &s.search};
     }
 
+    static GPI_DEVICE gpi_radix_fault_tile fault_tile()
+    {
+        return gpi_radix_fault_in_levels;
+    }
+
     /* By one thread. */
     GPI_DEVICE void set(uint32_t tile) const
     {

@@ -36,6 +36,11 @@ template <class K, class G, int ITEMS> struct PartitionByMap : PartitionByBits<K
     GPI_DEVICE void enter(const TileClaim &, Digit &) const
     {
     }
+
+    static GPI_DEVICE gpi_radix_fault_tile fault_tile()
+    {
+        return gpi_radix_fault_in_map;
+    }
 };
 
 template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {

@@ -58,6 +58,11 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
         return atomicAdd(pass.ticket, 1u);
     }
 
+    GPI_DEVICE gpi_radix_fault_tile fault_tile() const
+    {
+        return pass.segment_starts ? gpi_radix_fault_in_buckets : gpi_radix_fault_in_pairs;
+    }
+
     GPI_DEVICE uint32_t segment_of(uint32_t tile) const
     {
         uint32_t segment = 0;
@@ -200,6 +205,14 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, I, Policy> {
 
     using Base::Base;
 
+    static constexpr int groups = radix_tile_groups(sizeof(K), VB);
+    static constexpr bool is_long = groups > 1 && G::threads == radix_tuning.tile_threads;
+
+    GPI_DEVICE gpi_radix_fault_tile fault_tile() const
+    {
+        return is_long ? gpi_radix_fault_in_long_tiles : policy.fault_tile();
+    }
+
     GPI_DEVICE bool write(const Span &span) const
     {
         if (!t.has_values())
@@ -222,7 +235,8 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, I, Policy> {
         t.read_digits(now.span, ranks);
         __syncwarp(); /* ranks rely on warps that are together */
         t.rank(ranks);
-        Tile::fault(now.tile, now.span, ranks.ranks, [&](int i) { return ranks.digits[i]; });
+        Tile::fault(fault_tile(), now.tile, now.span, ranks.ranks,
+                    [&](int i) { return ranks.digits[i]; });
         G::sync();
 
         /* 2. Go into digit order, and find the places. */
@@ -241,7 +255,7 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, I, Policy> {
         if (G::thread() == 0)
             policy.set(policy.claim());
         if (G::any(!ordered)) {
-            fault_count(fault_repaired, G::thread());
+            fault_count(fault_tile(), fault_repaired, G::thread());
             Tile::repair(t, now.span);
         }
         const TileClaim next = policy.claimed();
@@ -311,7 +325,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
         const bool ordered = t.write(now.span);
         if constexpr (STABLE) {
             if (G::any(!ordered)) {
-                fault_count(fault_repaired, G::thread());
+                fault_count(gpi_radix_fault_in_keys, fault_repaired, G::thread());
                 Tile::repair(t, now.span);
             }
         }
@@ -332,7 +346,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
         __syncwarp(); /* ranks rely on warps that are together */
         t.rank(now.span, key, ranks, digits);
         if constexpr (STABLE)
-            Tile::fault(now.tile, now.span, ranks,
+            Tile::fault(gpi_radix_fault_in_keys, now.tile, now.span, ranks,
                         [&](int i) { return t.digit_in_row(now.span, i, key[i]); });
         G::sync();
         const TileClaim next = policy.claimed();

@@ -78,13 +78,13 @@ struct FaultRow {
 };
 
 #ifdef GPI_FAULT
-static __device__ unsigned long long radix_faults[2];
+static __device__ unsigned long long radix_faults[GPI_RADIX_FAULT_TILES][2];
 
 /* Every thread of a block or group calls, with its number in it. */
-GPI_DEVICE void fault_count(RadixFault which, int thread)
+GPI_DEVICE void fault_count(gpi_radix_fault_tile tile, RadixFault which, int thread)
 {
     if (thread == 0)
-        atomicAdd(&radix_faults[which], 1ull);
+        atomicAdd(&radix_faults[tile][which], 1ull);
 }
 
 /* The first two lanes whose items have the same digit, but another identity. */
@@ -110,7 +110,8 @@ GPI_DEVICE bool fault_twins(bool valid, uint32_t digit, uint64_t identity, int (
  * be distinguished afterwards. items.set(i, rank) gives the item another rank.
  */
 template <int ROWS, class Items>
-GPI_DEVICE void fault_swap(uint32_t number, int warp, int warps, Items items)
+GPI_DEVICE void fault_swap(gpi_radix_fault_tile tile, uint32_t number, int warp, int warps,
+                           Items items)
 {
     if (number % 7 != 5 || warp != (int)(number / 7) % warps)
         return;
@@ -127,15 +128,16 @@ GPI_DEVICE void fault_swap(uint32_t number, int warp, int warps, Items items)
         if (lane_id() == twin[0] || lane_id() == twin[1])
             items.set(i, swapped);
     }
-    if (made && lane_id() == 0)
-        atomicAdd(&radix_faults[fault_made], 1ull);
+    if (made)
+        fault_count(tile, fault_made, lane_id());
 }
 #else
-GPI_DEVICE void fault_count(RadixFault, int)
+GPI_DEVICE void fault_count(gpi_radix_fault_tile, RadixFault, int)
 {
 }
 
-template <int ROWS, class Items> GPI_DEVICE void fault_swap(uint32_t, int, int, Items)
+template <int ROWS, class Items>
+GPI_DEVICE void fault_swap(gpi_radix_fault_tile, uint32_t, int, int, Items)
 {
 }
 #endif
@@ -178,9 +180,10 @@ template <class G, int I> struct TileRows {
 
     /* Makes a fault in the tiles that are to have one; digit(i): that of row i. */
     template <class D>
-    static GPI_DEVICE void fault(uint32_t tile, const Span &span, TileRanks<I> &ranks, D digit)
+    static GPI_DEVICE void fault(gpi_radix_fault_tile kind, uint32_t tile, const Span &span,
+                                 TileRanks<I> &ranks, D digit)
     {
-        fault_swap<I>(tile, G::thread() / 32, warps, FaultItems<D>{span, ranks, digit});
+        fault_swap<I>(kind, tile, G::thread() / 32, warps, FaultItems<D>{span, ranks, digit});
     }
 
     /* Writes the warp's stretch of the tile in digit order, n rows from item p on by each

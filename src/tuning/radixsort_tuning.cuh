@@ -153,12 +153,13 @@ constexpr RadixTuning radix_sm90()
 
 constexpr RadixTuning radix_rows[] = {radix_sm75(), radix_sm80_99kb(), radix_sm80(), radix_sm90()};
 
-/* A build that tests faults has few buckets, so that its arrays are on both sides of each limit. */
+/* A build that tests faults has few buckets, so that its arrays are on both sides of each limit: of
+ * 3 M pairs maps, cells and levels, of 9 M passes and counts by values. */
 constexpr RadixTuning with_limits(RadixTuning t)
 {
 #ifdef GPI_FAULT
-    t.bucket_bits = 8, t.values_share = 64;
-    t.narrow_items = 1 << 18, t.long_tile_items = 1;
+    t.bucket_bits = t.split_bits = 9, t.values_share = 64;
+    t.narrow_items = 1 << 18, t.long_tile_items = 1, t.adaptive_items = 2 << 20;
 #endif
     return t;
 }
