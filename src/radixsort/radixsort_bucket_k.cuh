@@ -379,7 +379,7 @@ GPI_DEVICE void sort_bucket(const RadixJobOf<K, VB> &job, char *memory, uint32_t
     } else {
         first = job.bucket_starts()[number];
         end = job.bucket_starts()[number + 1];
-        from = plan.bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
+        from = job.buckets_place(plan.shift, plan.bits);
         bits = (int)plan.shift - job.begin;
     }
     if (first == end)

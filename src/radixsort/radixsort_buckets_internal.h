@@ -66,7 +66,7 @@ struct RadixBuckets {
     /* Where the items are. */
     GPI_DEVICE uint32_t place() const
     {
-        return plan->bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
+        return plan->result;
     }
 
     template <class K> GPI_DEVICE const KeyOrder<K> &order() const

@@ -297,10 +297,11 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         hot += shared[96 + w];
         most = shared[32 + w] > most ? shared[32 + w] : most;
     }
-    const bool any_size = shift == job.begin || job.plan->visitor_bits > 0; /* few keys each */
+    const bool few_keys = job.plan->visitor_bits > 0;
+    const bool any_size = few_keys || job.ends_with_buckets(shift, bits);
     const bool fits =
         all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
-        (job.split_bits ? most <= job.bucket_max : any_size || job.large_fit(most, excess));
+        (any_size || (job.split_bits ? most <= job.bucket_max : job.large_fit(most, excess)));
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const int digits = varying_digits(job, job.plan->varying);
     const bool splits = job.split_bits && digits > 1; /* one is one pass */
@@ -320,6 +321,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;
+        job.plan->result = job.buckets_place(shift, bits);
         counts[size] = (uint32_t)n;
     }
     if (!fits)

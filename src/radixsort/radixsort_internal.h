@@ -192,7 +192,7 @@ struct gpi_radix_plan {
     uint32_t skewed;      /* by the sample: there is no need to count all keys; or, of
                            * splitters, gpi_radix_skewed or gpi_radix_sampled */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
-    uint32_t result;      /* where the array is after the passes */
+    uint32_t result;      /* where the array is after the passes, or the buckets are */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
     uint32_t split_arrived;                        /* by splitters: blocks at the barrier */
     /* By levels: */

@@ -316,6 +316,19 @@ template <class K> struct RadixKeys {
                (most <= (share > twice ? share : twice) && excess < n / radix_tuning.large_excess);
     }
 
+    /* Where buckets are in order when their last partition has made them, as their items are equal:
+     * one partition in place would overwrite what it reads. */
+    GPI_DEVICE bool ends_with_buckets(int shift, int bits) const
+    {
+        return shift == begin && (bits > radix_bits || !in_place);
+    }
+
+    /* Where buckets are; gpi_radix_plan has it, too, but this is known without a read. */
+    GPI_DEVICE uint32_t buckets_place(int shift, int bits) const
+    {
+        return bits > radix_bits || ends_with_buckets(shift, bits) ? gpi_radix_out : gpi_radix_tmp;
+    }
+
     /* The bits of a word that are compared. */
     GPI_DEVICE K compared() const
     {

@@ -208,8 +208,9 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         pass.ticket = &job.plan->tickets[step];
         pass.segment_starts = job.bucket_starts();
         pass.states = job.states[step];
+        pass.leave_keys = (step || !second) && shift == job.begin && !job.keys_wanted;
         if (step == 0) {
-            pass.to = gpi_radix_tmp;
+            pass.to = second ? (uint32_t)gpi_radix_tmp : job.buckets_place(shift, bits);
             pass.shift = shift + second;
             pass.bits = first;
             pass.below = second;

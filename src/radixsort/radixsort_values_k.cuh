@@ -188,8 +188,7 @@ __global__ void __launch_bounds__(T, 3) radix_values_k(const __grid_constant__ R
     const gpi_radix_plan &plan = *job.plan;
     if (plan.route != gpi_radix_route_buckets)
         return;
-    const uint32_t buckets = 1u << plan.bits,
-                   from = plan.bits > radix_bits ? gpi_radix_out : gpi_radix_tmp;
+    const uint32_t buckets = 1u << plan.bits, from = job.buckets_place(plan.shift, plan.bits);
     const int bits = (int)plan.shift - job.begin;
     if (bits == 0) { /* all are in order */
         const uint64_t threads = (uint64_t)gridDim.x * T, end = from == gpi_radix_tmp ? job.n : 0;

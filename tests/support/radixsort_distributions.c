@@ -45,6 +45,8 @@ static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t r
         return (random % 300 * (random >> 32 & 0xff) << width / 2 | (random >> 40 & 0xfff)) & all;
     case HASHED:
         return ((random >> 8 & 0xffff) >> random % 16) * 0x9e3779b97f4a7c15u >> (64 - width);
+    case COUNTS:
+        return random % 97 * (random >> 32 & 0xff) >> 8;
     case FAR_APART:
         return ((random % 8) * (all / 11) + (random >> 32) % 5000) & all;
     default:

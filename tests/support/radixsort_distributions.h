@@ -30,6 +30,7 @@ enum kind {
     NUMBER_PAIRS,       /* two small numbers in the halves of a key, the first one uneven */
     FAR_APART,          /* eight ranges of some thousand keys */
     HASHED,             /* hashes of numbers below 2^16, the smaller the more frequent */
+    COUNTS,             /* below 97, the smaller the more frequent */
     KINDS
 };
 
