@@ -31,6 +31,9 @@ static const struct distribution {
     {"ids", BENCH_IDS, GP_U32, GP_U64},
     {"zipf", BENCH_ZIPF, GP_U32, GP_U64},
     {"hashed_ids", BENCH_HASHED_IDS, GP_U32, GP_U64},
+    {"counts", BENCH_COUNTS, GP_U32, GP_U64},
+    {"addresses", BENCH_ADDRESSES, GP_U32, (gp_dtype)0},
+    {"morton", BENCH_MORTON, GP_U32, GP_U64},
     {"normal_1e3", BENCH_NORMAL_THOUSAND, GP_I32, GP_I64},
     {"normal_1e6", BENCH_NORMAL_MILLION, GP_I32, GP_I64},
     {"normal_wide", BENCH_NORMAL_WIDE, GP_I32, GP_I64},
@@ -46,6 +49,8 @@ static const struct distribution {
     {"exponential", BENCH_EXPONENTIAL, GP_F32, GP_F64},
     {"log_normal", BENCH_LOG_NORMAL, GP_F32, GP_F64},
     {"prices", BENCH_PRICES, GP_F32, GP_F64},
+    {"half_zero", BENCH_HALF_ZERO, GP_F32, GP_F64},
+    {"latitudes", BENCH_LATITUDES, GP_F32, GP_F64},
 };
 
 enum { CASES = sizeof distributions / sizeof *distributions, NAME_BYTES = 32 };

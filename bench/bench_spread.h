@@ -44,6 +44,9 @@ enum bench_spread {
     BENCH_FAR_CLUSTERS,  /* 8 clusters of 2^12 neighbours, far apart */
     BENCH_IDS,           /* below n */
     BENCH_HASHED_IDS,    /* hashes of Zipf's values */
+    BENCH_COUNTS,        /* Poisson's, 4 on the average */
+    BENCH_ADDRESSES,     /* of IPv4, in 64 nets of 2^16, some more frequent than others */
+    BENCH_MORTON,        /* codes of points in space, in 100 clusters */
     /* Signed integers. */
     BENCH_NORMAL_THOUSAND, /* standard deviations */
     BENCH_NORMAL_MILLION,
@@ -60,7 +63,9 @@ enum bench_spread {
     BENCH_UNIT, /* in [0, 1) */
     BENCH_NORMAL,
     BENCH_EXPONENTIAL,
-    BENCH_PRICES /* below 1000, in hundredths */
+    BENCH_PRICES,    /* below 1000, in hundredths */
+    BENCH_HALF_ZERO, /* the others normal */
+    BENCH_LATITUDES  /* normal around 35 degrees, in steps of 10^-4 */
 };
 
 BENCH_INLINE double bench_unit(uint64_t hash)
@@ -88,6 +93,48 @@ BENCH_INLINE uint64_t bench_and(uint64_t hash, int words)
     for (int w = 1; w < words; w++)
         all &= bench_hash(hash, (uint64_t)w);
     return all;
+}
+
+/* By inversion. */
+BENCH_INLINE uint64_t bench_count(uint64_t hash)
+{
+    const double u = bench_unit(hash);
+    double p = exp(-4.0), upto = p;
+    uint64_t k = 0;
+    while (u > upto && k < 40) {
+        k++;
+        p *= 4.0 / (double)k;
+        upto += p;
+    }
+    return k;
+}
+
+BENCH_INLINE uint64_t bench_address(uint64_t hash)
+{
+    const uint64_t net = hash & hash >> 6 & 63;
+    return (bench_hash(12, net) & 0xffff) << 16 | (hash >> 16 & 0xffff);
+}
+
+/* The bits of x < 2^21 with two zeros between any two. */
+BENCH_INLINE uint64_t bench_apart(uint64_t x)
+{
+    x = (x | x << 32) & 0x1f00000000ffff;
+    x = (x | x << 16) & 0x1f0000ff0000ff;
+    x = (x | x << 8) & 0x100f00f00f00f00f;
+    x = (x | x << 4) & 0x10c30c30c30c30c3;
+    return (x | x << 2) & 0x1249249249249249;
+}
+
+/* 21 bits of each coordinate; of keys of 4 bytes the highest of all. */
+BENCH_INLINE uint64_t bench_morton(uint64_t hash, unsigned width)
+{
+    uint64_t code = 0;
+    for (uint64_t axis = 0; axis < 3; axis++) {
+        const double middle = bench_unit(bench_hash(13 + axis, hash % 100));
+        const double x = middle + bench_normal(bench_hash(16 + axis, hash)) / 256.0;
+        code |= bench_apart((uint64_t)(fmin(fmax(x, 0.0), 0.999999) * 0x1p21)) << axis;
+    }
+    return width == 8 ? code : code >> 31;
 }
 
 /* R-MAT with probabilities 0.57, 0.19, 0.19 and 0.05. */
@@ -163,6 +210,10 @@ BENCH_INLINE uint64_t bench_spread_float(enum bench_spread spread, unsigned widt
         return bench_float_bits(-log(1.0 - bench_unit(hash)), width);
     case BENCH_PRICES:
         return bench_float_bits(floor(bench_unit(hash) * 1e5) / 100.0, width);
+    case BENCH_HALF_ZERO:
+        return hash & 1 ? bench_float_bits(bench_normal(hash), width) : 0;
+    case BENCH_LATITUDES:
+        return bench_float_bits(rint((35.0 + 18.0 * bench_normal(hash)) * 1e4) / 1e4, width);
     case BENCH_LOG_NORMAL:
         return bench_float_bits(exp(4.0 * bench_normal(hash)), width);
     default: /* of floats as many bits as they hold */
@@ -231,6 +282,12 @@ BENCH_INLINE uint64_t bench_spread_integer(enum bench_spread spread, unsigned wi
         return hash % n;
     case BENCH_HASHED_IDS:
         return bench_hash(3, bench_zipf(hash));
+    case BENCH_COUNTS:
+        return bench_count(hash);
+    case BENCH_ADDRESSES:
+        return bench_address(hash);
+    case BENCH_MORTON:
+        return bench_morton(hash, width);
     case BENCH_NORMAL_THOUSAND:
         return (uint64_t)(int64_t)(bench_normal(hash) * 1e3);
     case BENCH_NORMAL_MILLION:
