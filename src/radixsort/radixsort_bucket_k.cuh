@@ -40,8 +40,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     static constexpr int bin_bits = radix_tuning.bin_bits, bins = 1 << bin_bits;
     static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
     /* Rounds of exchanges for a bin that may lie around the border of two warps, and at most, in
-     * windows that overlap by half. */
-    static constexpr int largest_bin = 16, most_rounds = sizeof(Word) == 4 ? 128 : 40;
+     * windows that overlap by half. Of keys alone fewer: where they repeat they are in order. */
+    static constexpr int largest_bin = 16;
+    static constexpr int most_rounds = sizeof(Word) == 8 ? 40 : pairs ? 128 : 48;
     static_assert(most_rounds <= 16 * I, "a bin is in one of them");
     /* Values pass through shared memory where the counts were. */
     static constexpr bool staged = radix_values_staged(sizeof(K), VB);
@@ -287,7 +288,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         if (largest > 1 && !large)
             exchange_neighbours(*this, overlap ? most_rounds : largest_bin);
         if (large) {
-            finish_large(*this, first, from, (BucketBits<KeyWord>)keys, shift);
+            finish_large(*this, first, from, (BucketBits<KeyWord>)keys, shift, largest);
             return;
         }
         if constexpr (words_may_tie && sizeof(Word) == 8) {

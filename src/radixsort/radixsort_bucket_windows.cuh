@@ -322,7 +322,7 @@ template <class Bins> GPI_DEVICE bool bins_are_mixed(const Bins &b, int shift)
  * shared memory, or would not know what it is. */
 template <class Bins, class Word>
 __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint32_t from,
-                                          const BucketBits<Word> bits, int shift)
+                                          const BucketBits<Word> bits, int shift, uint32_t largest)
 {
     extern __shared__ __align__(16) char memory[];
     using OfIntegers = typename Bins::OfIntegers;
@@ -334,10 +334,10 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
     const auto keys = b.job.keys[gpi_radix_out] + first;
     uint16_t *const sources = (uint16_t *)b.s.stage;
     const bool lacking = Bins::words_may_tie && b.left_out(bits);
-    if constexpr (Bins::pairs && sizeof(Word) == 4) /* with keys of 8 bytes it costs even ones */
+    if constexpr (sizeof(Word) == 4) /* with keys of 8 bytes it costs even ones */
         divide_bins(
             OfIntegers{b.job, *(typename OfIntegers::Shared *)memory, b.count, b.compared, b.base},
-            shift);
+            shift, largest);
     if constexpr (Bins::words_may_tie)
         if (lacking) {
 #pragma unroll 4
