@@ -40,7 +40,7 @@ template <class K, int VB, int T> struct SplitArray {
     const uint32_t buckets, share;
     uint32_t first, count; /* items of the share */
     char *moved;           /* items in order; before, the sample, or the splitters as a tree and the
-                            * buckets of items; after, splitters in order and starts of buckets */
+                            * buckets of items */
     uint32_t *begins;      /* of buckets: its first place in the block, and above that how many
                             * buckets before have items there */
     uint16_t *counts;      /* [warp][bucket], then where the first of them goes in the block */
@@ -62,10 +62,8 @@ template <class K, int VB, int T> struct SplitArray {
     {
         const uint32_t ranking = split_sample_items(n, bits) * (uint32_t)sizeof(K) + 512;
         const uint32_t before = ((uint32_t)sizeof(K) << bits) + share * 2;
-        const uint32_t after = ((uint32_t)sizeof(K) + 8) << bits, items = share * item_bytes;
-        const uint32_t learned = ranking > after ? ranking : after;
-        const uint32_t found = before > items ? before : items;
-        return learned > found ? learned : found;
+        const uint32_t items = share * item_bytes, found = before > items ? before : items;
+        return ranking > found ? ranking : found;
     }
 
     static __host__ __device__ constexpr uint32_t counts_bytes(uint32_t share, int bits)
@@ -287,17 +285,21 @@ template <class K, int VB, int T> struct SplitArray {
         });
     }
 
-    /* The block's runs, and where they go; false if a bucket is too large. */
+    /* The block's runs, and where they go; false if a bucket is too large. Each block adds some of
+     * the buckets to the list that radixsort_bucket_k.cuh gets from adaptive partitioning, too. */
     GPI_DEVICE bool place() const
     {
         bool fits = true;
         for_sums(
             buckets, [&](uint32_t b) { return __ldcg(totals() + b); },
             [&](uint32_t b, uint32_t start) {
-                const bool word = splitters.is_word(b);
-                const uint32_t begin = begins[b] % one_run;
+                const uint32_t begin = begins[b] % one_run, total = __ldcg(totals() + b);
                 const uint32_t end = b + 1 < buckets ? begins[b + 1] % one_run : count;
-                fits = fits && (word || __ldcg(totals() + b) <= 2 * job.bucket_max);
+                const gpi_radix_entry entry = split_entry(splitters, b, start, total);
+                const bool word = entry.bits == 0;
+                if (b % gridDim.x == blockIdx.x)
+                    job.adaptive.entries[b] = entry;
+                fits = fits && (word || total <= 2 * job.bucket_max);
                 if (begin < end) {
                     runs[begins[b] / one_run] =
                         start + __ldcg(of_block(b, blockIdx.x)) - begin + (word ? in_order : 0);
@@ -349,26 +351,6 @@ template <class K, int VB, int T> struct SplitArray {
         write<V>([&](bool done, uint32_t at, V value) { (done ? out : tmp).store(at, value); });
     }
 
-    /* The lists that radixsort_bucket_k.cuh gets from adaptive partitioning, too. */
-    GPI_DEVICE void add_entries() const
-    {
-        K *ordered = (K *)moved;
-        uint32_t *starts = (uint32_t *)(ordered + buckets);
-        for (uint32_t b = threadIdx.x; b < buckets; b += T)
-            ordered[b] = splitters.ordered[b];
-        for_sums(
-            buckets, [&](uint32_t b) { return __ldcg(totals() + b); },
-            [&](uint32_t b, uint32_t start) { starts[b] = start; });
-        if (threadIdx.x == 0)
-            starts[buckets] = (uint32_t)job.items();
-        __syncthreads();
-        const uint32_t b = blockIdx.x + threadIdx.x * gridDim.x;
-        if (b < buckets)
-            job.adaptive.entries[b] = split_entry(Splitters<K>{job, ordered}, b, starts);
-        if (b == 0)
-            job.plan->entries = buckets;
-    }
-
     /* True if blocks can sort the buckets, which have their items then. */
     GPI_DEVICE bool run() const
     {
@@ -378,6 +360,8 @@ template <class K, int VB, int T> struct SplitArray {
             barrier.wait();
         }
         rank_sample<T>(job);
+        if constexpr (VB > 0) /* they are needed last */
+            job.values_at(gpi_radix_in, first).prefetch(count);
         barrier.wait();
         find_buckets();
         sum_warps();
@@ -402,7 +386,8 @@ template <class K, int VB, int T> struct SplitArray {
         write_keys();
         if constexpr (VB > 0)
             move_values(barrier);
-        add_entries();
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            job.plan->entries = buckets;
         return true;
     }
 };

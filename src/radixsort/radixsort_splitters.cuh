@@ -260,8 +260,8 @@ template <int T, class K> __device__ __noinline__ void rank_sample(const RadixKe
 
 /* What sorts bucket b; equal words are in the output. */
 template <class K>
-GPI_DEVICE gpi_radix_entry split_entry(const Splitters<K> &splitters, uint32_t b,
-                                       const uint32_t *starts)
+GPI_DEVICE gpi_radix_entry split_entry(const Splitters<K> &splitters, uint32_t b, uint32_t first,
+                                       uint32_t count)
 {
     const int shift = splitters.job.begin;
     const uint64_t base = (uint64_t)(K)(splitters.least(b) >> shift);
@@ -269,7 +269,7 @@ GPI_DEVICE gpi_radix_entry split_entry(const Splitters<K> &splitters, uint32_t b
     const bool word = splitters.is_word(b);
     const uint32_t bits = word ? 0 : 64 - __clzll((long long)range);
     const uint32_t from = word ? gpi_radix_out : gpi_radix_tmp;
-    return {base, starts[b], starts[b + 1] - starts[b], bits, from};
+    return {base, first, count, bits, from};
 }
 
 } // namespace GPI_SPACE
