@@ -244,7 +244,7 @@ constexpr bool radix_has_buckets_of(size_t key_bytes)
 
 constexpr bool radix_has_adaptive_of(size_t key_bytes, size_t value_bytes)
 {
-    const bool fits = radix_adaptive_items_of((int)key_bytes, (int)value_bytes) > 0;
+    const bool fits = radix_adaptive_items_of((int)key_bytes, (int)value_bytes) >= 8;
     return radix_has_buckets_of(key_bytes) && (value_bytes <= 4 || (key_bytes == 8 && fits));
 }
 
