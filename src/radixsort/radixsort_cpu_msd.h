@@ -20,22 +20,50 @@ struct buckets {
     const struct gpi_radix_cpu_job *c;
     const KEY *keys;
     const char *values;
-    int shift;           /* the bits below are still to be sorted */
-    struct digit digit;  /* what cut them */
     size_t shared_items; /* longer buckets are sorted by all threads together */
     size_t starts[BINS + 1];
-    KEY splitters[BINS]; /* of the digit, if it has some */
+    uint8_t ends[BINS]; /* one past the highest bit in which words of a bucket may differ */
 };
 
-/* One past the highest bit in which words of a bucket may differ. */
-static int bucket_end(const struct buckets *b, size_t bucket)
+/* Of a bucket with words from first to last. */
+static void bound_bucket(struct buckets *b, size_t bucket, KEY first, KEY last)
 {
-    const KEY *splitters = b->digit.splitters;
-    if (!splitters || bucket == 0 || bucket + 1 >= (size_t)b->digit.splits)
-        return b->shift;
-    const KEY first = splitters[bucket - 1], last = (KEY)(splitters[bucket] - 1);
     const int end = top_of(&b->c->job, (uint64_t)(KEY)(first ^ last));
-    return end < b->shift ? end : b->shift;
+    if (end < b->ends[bucket])
+        b->ends[bucket] = (uint8_t)end;
+}
+
+/* What is known of the words of each bucket; those of the first and the last one learned may lie
+ * beyond the sample. Bounds of cells spare passes; words and positions need none. A stable pass has
+ * kept the order of values of equal words. */
+static void find_ends(const struct digit *g, int top, struct buckets *b)
+{
+    memset(b->ends, is_learned(g) ? top : g->shift, sizeof b->ends);
+    for (size_t k = 1; g->splitters && k + 1 < (size_t)g->splits; k++)
+        bound_bucket(b, k, g->splitters[k - 1], (KEY)(g->splitters[k] - 1));
+    const size_t cells = g->cells && few_passes(b->c) ? CELLS : 0;
+    for (size_t cell = 0, begin = 0; cell < cells; begin = cell) {
+        const size_t bucket = g->cells[begin];
+        while (cell < cells && g->cells[cell] == bucket)
+            cell++;
+        if (bucket > 0 && cell < cells)
+            bound_bucket(b, bucket, (KEY)(g->least + ((KEY)begin << g->shift)),
+                         (KEY)(g->least + (((KEY)cell << g->shift) - 1)));
+    }
+}
+
+/* The passes that most items have still to go through. */
+static int usual_passes(const struct buckets *b)
+{
+    size_t items[CACHED_PASSES_MAX + 1] = {0};
+    int usual = 0;
+    for (size_t k = 0; k < BINS; k++) {
+        const size_t n = b->starts[k + 1] - b->starts[k];
+        items[cached_passes_of(n, b->c->job.begin_bit, b->ends[k]).passes] += n;
+    }
+    for (int k = 1; k <= CACHED_PASSES_MAX; k++)
+        usual = items[k] > items[usual] ? k : usual;
+    return usual;
 }
 
 /* A bucket as a sort of its own. */
@@ -44,7 +72,7 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
     const size_t start = b->starts[bucket];
     struct gpi_radix_cpu_job sub =
         gpi_radixsort_part_of(b->c, start, b->starts[bucket + 1] - start);
-    sub.job.end_bit = bucket_end(b, bucket);
+    sub.job.end_bit = b->ends[bucket];
     sub.job.keys_in = b->keys + start;
     if (sub.job.value_bytes)
         sub.job.values_in = b->values + start * sub.job.value_bytes;
@@ -87,11 +115,10 @@ static void sort_bucket(void *arg, size_t bucket)
     struct gpi_radix_cpu_job sub = bucket_job(b, bucket);
     if (sub.job.n == 0 || sub.job.n > b->shared_items)
         return;
-    if (!holds_one_word(&b->digit, bucket)) {
+    if (sub.job.end_bit > sub.job.begin_bit)
         sort_alone(&sub);
-        return;
-    }
-    gpi_radixsort_copy_alone(&sub);
+    else
+        gpi_radixsort_copy_alone(&sub);
 }
 
 static void sort_buckets(struct buckets *b)
@@ -106,10 +133,10 @@ static void sort_buckets(struct buckets *b)
         if (sub.job.n <= b->shared_items)
             continue;
         sub.parts = gpi_radixsort_parts(c->threads, sub.job.n);
-        if (holds_one_word(&b->digit, k))
-            gpi_radixsort_copy_all(&sub);
-        else
+        if (sub.job.end_bit > sub.job.begin_bit)
             sort_words(&sub);
+        else
+            gpi_radixsort_copy_all(&sub);
     }
     gpi_parallel_for(c->threads, BINS, sort_bucket, b);
 }
@@ -119,11 +146,15 @@ static void sort_buckets(struct buckets *b)
 static void choose_destination(struct sort *s, int passes_left)
 {
     const struct gpi_radix_cpu_job *c = s->c;
-    bool to_out = passes_left % 2 == 0;
+    const bool in_place = c->job.keys_in == c->job.keys_out;
+    const int most = passes_that_pay(&c->job, c->job.n / BINS);
+    bool to_out = passes_left == 0 || c->job.keys_in == c->keys_tmp;
     if (by_quick(c) && passes_left > 0)
-        to_out = c->job.keys_in != c->job.keys_out;
-    else if (QUICK && passes_left > 0) /* which collect from one array into the other */
-        to_out = c->job.keys_in == c->keys_tmp;
+        to_out = !in_place;
+    else if (passes_left <= most) /* more collect by positions, once */
+        to_out = to_out || (passes_left % 2 == 0 && !in_place);
+    if (is_learned(&s->digit) && s->kept)
+        to_out = s->kept == c->keys_tmp;
     s->keys_dst = to_out ? c->job.keys_out : c->keys_tmp;
     s->values_dst = to_out ? c->job.values_out : c->values_tmp;
 }
@@ -156,39 +187,35 @@ static void *spare_array(const struct gpi_radix_cpu_job *c)
 }
 
 /* Move all items to their buckets. What that takes is not on the stack any more when these are
- * sorted. */
-static __attribute__((noinline)) void cut(const struct gpi_radix_cpu_job *c, struct buckets *b)
+ * sorted. False: that is the result. */
+static __attribute__((noinline)) bool cut(const struct gpi_radix_cpu_job *c, struct buckets *b)
 {
     struct sort s;
     open_sort(&s, c);
-    s.splitters = b->splitters;
     s.kept = spare_array(c);
-    int top = count_top(&s);
-    b->shift = c->job.begin_bit;
-    if (top == c->job.begin_bit) {
+    const int top = count_top(&s), begin = c->job.begin_bit;
+    if (top == begin) {
         gpi_radixsort_copy_all(c);
-        return;
+        return false;
     }
-    b->digit = s.digit;
-    b->digit.cells = NULL; /* they were on the stack */
-    b->shift = is_learned(&s.digit) ? top : s.digit.shift;
-    choose_destination(&s, cached_passes_of(c->job.n / BINS, c->job.begin_bit, b->shift).passes);
-    copy_overwritten(&s);
     find_places(&s);
     for (size_t k = 0; k < BINS; k++)
         b->starts[k] = (size_t)s.places[0][k];
     b->starts[BINS] = c->job.n;
+    find_ends(&s.digit, top, b);
+    choose_destination(&s, usual_passes(b));
+    copy_overwritten(&s);
     gpi_parallel_for(c->threads, c->parts, s.move, &s);
     b->keys = s.keys_dst;
     b->values = s.values_dst;
+    return is_learned(&s.digit) || s.digit.shift > begin;
 }
 
 static void sort_msd(const struct gpi_radix_cpu_job *c)
 {
     struct buckets b;
     b.c = c;
-    cut(c, &b);
-    if (b.shift > c->job.begin_bit)
+    if (cut(c, &b))
         sort_buckets(&b);
 }
 

@@ -10,6 +10,7 @@
  */
 enum {
     STACK_WORDS = 2048, /* fit the stack; more take a room */
+    NEAR_ITEMS = 1 << 15,
 #if defined(__AVX512F__)
     FEW_PASSES = 1
 #else
@@ -326,13 +327,20 @@ static void collect_values(const struct gpi_radix_cpu_job *c, size_t start, size
                      j->values_out);
 }
 
-/* Whether a sort by words and positions is tried: few passes cost less, with AVX2 also those of
- * keys of 4 bytes (sort-cpu-10, sort-cpu-11). */
+/* Up to these passes cost n items less than words and positions, with AVX2 also those of integers
+ * of 4 bytes. Each pass makes the words of floats twice, so these pay only where positions would
+ * collect from far away (sort-cpu-10, sort-cpu-11, sort-cpu-27). */
+static int passes_that_pay(const struct gpi_radix_job *j, size_t n)
+{
+    return j->order.inf && n <= NEAR_ITEMS ? 1 : FEW_PASSES;
+}
+
+/* Whether a sort by words and positions is tried. */
 static bool by_positions(const struct gpi_radix_cpu_job *c)
 {
     const struct gpi_radix_job *j = &c->job;
     return !c->keys_alone && j->n * (KEY_BYTES + j->value_bytes) <= CACHED_BYTES &&
-           cached_passes_of(j->n, j->begin_bit, j->end_bit).passes > FEW_PASSES;
+           cached_passes_of(j->n, j->begin_bit, j->end_bit).passes > passes_that_pay(j, j->n);
 }
 
 /* Sort a job of one thread; values_in may be NULL. False: nothing is done. */

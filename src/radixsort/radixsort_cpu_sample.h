@@ -80,6 +80,14 @@ static bool holds_one_word(const struct digit *g, size_t bucket)
            g->splitters[bucket] - g->splitters[bucket - 1] == 1;
 }
 
+/* Whether a bucket of even keys is sorted by passes, not by words and positions. */
+static bool few_passes(const struct gpi_radix_cpu_job *c)
+{
+    const struct gpi_radix_job *j = &c->job;
+    const size_t n = j->n / BINS;
+    return cached_passes_of(n, j->begin_bit, j->end_bit).passes <= passes_that_pay(j, n);
+}
+
 /* What may be learned from a sample. */
 struct lessons {
     bool cells, splitters;
@@ -113,17 +121,16 @@ static struct lessons sort_sample(const struct gpi_radix_cpu_job *c, struct digi
 {
     struct lessons may = {false, false};
 #if QUICK
-    const struct gpi_radix_job *j = &c->job;
     size_t repeats = 0;
     if (!c->whole || !quick_sort(words, SAMPLE, depth_of(SAMPLE)))
         return may;
-    may.cells = c->keys_alone ||
-                cached_passes_of(j->n / BINS, j->begin_bit, j->end_bit).passes > FEW_PASSES;
-    const size_t apart = may.cells ? 1 : SAMPLE / BINS;
+    const bool quick = c->keys_alone || !few_passes(c),
+               is_even = !is_long(c, sample_longest(words, g));
+    const size_t apart = quick ? 1 : SAMPLE / BINS;
+    may.cells = quick || !is_even;
     for (size_t i = apart; i < SAMPLE; i++)
         repeats += words[i] == words[i - apart];
-    may.splitters = c->keys_alone || repeats >= SAMPLE / 4 ||
-                    (may.cells && is_long(c, sample_longest(words, g)));
+    may.splitters = c->keys_alone || repeats >= SAMPLE / 4 || !is_even;
 #else
     (void)c, (void)g, (void)words;
 #endif

@@ -51,6 +51,7 @@ typedef void move_fn(void *sort, size_t part);
 #include "radixsort/radixsort_cpu_network.h"
 #else
 enum { SPLIT_FEW = BINS };
+#define passes_that_pay(job, n) ((void)(job), GPI_KEY_BITS / 8)
 #endif
 
 /* A pass moves items by the digit (word >> shift) & mask; by the splitters around their word; or by
@@ -76,7 +77,7 @@ struct sort {
     const struct gpi_radix_cpu_job *c;
     uint64_t varying; /* bits in which some words differ, see radixsort_cpu_sample.h */
     struct digit digit;
-    KEY *splitters; /* BINS */
+    KEY splitters[BINS];
     uint8_t cells[CELLS];
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
