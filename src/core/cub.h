@@ -21,7 +21,7 @@ extern "C" {
 struct gpi_scan_args;
 struct gpi_compact_args;
 struct gpi_histogram_args;
-struct gpi_radix_cub_args;
+struct gpi_radix_engine_args;
 struct gpi_cub_runtime;
 
 /* Where a call runs, and its scratch. Without temporary a function only sets bytes. */
@@ -37,7 +37,8 @@ typedef int gpi_cub_scan_fn(struct gpi_cub_call *call, const struct gpi_scan_arg
                             const struct gpi_reporter *reporter);
 typedef int gpi_cub_compact_fn(struct gpi_cub_call *call, const struct gpi_compact_args *args);
 typedef int gpi_cub_histogram_fn(struct gpi_cub_call *call, const struct gpi_histogram_args *args);
-typedef int gpi_cub_sort_fn(struct gpi_cub_call *call, const struct gpi_radix_cub_args *args);
+/* Of words, from the first place to the last; values of 0, 4 or 8 bytes. */
+typedef int gpi_cub_sort_fn(struct gpi_cub_call *call, const struct gpi_radix_engine_args *args);
 
 /* The functions for one GPU architecture. */
 struct gpi_cub {

@@ -28,17 +28,12 @@ gp_status gpi_radix_cub_sort(gp_context *ctx, const char *function, size_t key_b
     const struct gpi_radix_cuda_kernels *kernels = gpi_radix_cuda_get(ctx)->kernels;
     const int keys = gpi_radix_is_word(&a->order) ? gpi_radix_in : gpi_radix_tmp;
     const int values = a->values[gpi_radix_in] ? gpi_radix_in : gpi_radix_tmp;
-    const struct gpi_radix_cub_args args = {.keys_in = a->keys[keys],
-                                            .keys_out = a->keys[gpi_radix_out],
-                                            .values_in = a->values[values],
-                                            .values_out = a->values[gpi_radix_out],
-                                            .value_bytes = a->value_bytes,
-                                            .n = a->n,
-                                            .begin_bit = a->begin_bit,
-                                            .end_bit = a->end_bit};
+    struct gpi_radix_engine_args words = *a;
     struct gpi_cub_call call = gpi_cub_call_of(ctx);
     const struct gpi_cub *cub;
     GPI_TRY(gpi_cub_find(ctx, function, &cub));
+    words.keys[gpi_radix_in] = a->keys[keys];
+    words.values[gpi_radix_in] = a->values[values];
     call.temporary = a->scratch;
     call.bytes = a->scratch_bytes;
     if (a->scratch && keys == gpi_radix_tmp)
@@ -47,7 +42,7 @@ gp_status gpi_radix_cub_sort(gp_context *ctx, const char *function, size_t key_b
     if (a->scratch && a->value_bytes && values == gpi_radix_tmp)
         GPI_TRY(
             gpi_radix_put_indices(ctx, function, a->value_bytes, a->n, NULL, a->values[values]));
-    GPI_TRY(gpi_cuda_check(ctx, function, cub->sort[gpi_key_width(key_bytes)](&call, &args)));
+    GPI_TRY(gpi_cuda_check(ctx, function, cub->sort[gpi_key_width(key_bytes)](&call, &words)));
     a->scratch_bytes = call.bytes;
     if (a->scratch && keys == gpi_radix_tmp && a->keys_wanted)
         kernels->from_words(ctx, &a->order, key_bytes, a->keys[gpi_radix_out], a->n);

@@ -18,23 +18,23 @@ namespace
  * keys of 1 byte, where gp has its own way.
  */
 template <class Word, class Count>
-cudaError_t sort_keys(gpi_cub_call *call, const gpi_radix_cub_args *a)
+cudaError_t sort_keys(gpi_cub_call *call, const gpi_radix_engine_args *a)
 {
     return cub::DeviceRadixSort::SortKeys(
-        call->temporary, call->bytes, static_cast<const Word *>(a->keys_in),
-        static_cast<Word *>(a->keys_out), (Count)a->n, a->begin_bit, a->end_bit, call->stream);
+        call->temporary, call->bytes, (const Word *)a->keys[gpi_radix_in],
+        (Word *)a->keys[gpi_radix_out], (Count)a->n, a->begin_bit, a->end_bit, call->stream);
 }
 
 template <class Word, class Value, class Count>
-cudaError_t sort_pairs(gpi_cub_call *call, const gpi_radix_cub_args *a)
+cudaError_t sort_pairs(gpi_cub_call *call, const gpi_radix_engine_args *a)
 {
     return cub::DeviceRadixSort::SortPairs(
-        call->temporary, call->bytes, static_cast<const Word *>(a->keys_in),
-        static_cast<Word *>(a->keys_out), static_cast<const Value *>(a->values_in),
-        static_cast<Value *>(a->values_out), (Count)a->n, a->begin_bit, a->end_bit, call->stream);
+        call->temporary, call->bytes, (const Word *)a->keys[gpi_radix_in],
+        (Word *)a->keys[gpi_radix_out], (const Value *)a->values[gpi_radix_in],
+        (Value *)a->values[gpi_radix_out], (Count)a->n, a->begin_bit, a->end_bit, call->stream);
 }
 
-template <class Word> cudaError_t sort(gpi_cub_call *call, const gpi_radix_cub_args *a)
+template <class Word> cudaError_t sort(gpi_cub_call *call, const gpi_radix_engine_args *a)
 {
     if (a->value_bytes == 4) /* n is below 2^32 */
         return sort_pairs<Word, uint32_t, uint32_t>(call, a);
@@ -43,7 +43,7 @@ template <class Word> cudaError_t sort(gpi_cub_call *call, const gpi_radix_cub_a
     return sort_keys<Word, uint64_t>(call, a);
 }
 
-template <class Word> int sort_call(gpi_cub_call *call, const gpi_radix_cub_args *a)
+template <class Word> int sort_call(gpi_cub_call *call, const gpi_radix_engine_args *a)
 {
     return cub_call(call, [=] { return sort<Word>(call, a); });
 }

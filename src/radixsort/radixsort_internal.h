@@ -296,17 +296,6 @@ GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[GPI_RADIX_FAUL
 
 /* ---- what is around it ---- */
 
-/* One sort of unsigned words through CUB. Values are value_bytes (0, 4 or 8) wide. */
-struct gpi_radix_cub_args {
-    const void *keys_in;
-    void *keys_out;
-    const void *values_in;
-    void *values_out;
-    size_t value_bytes;
-    uint64_t n;
-    int begin_bit, end_bit;
-};
-
 /* The kernels around the sort. */
 struct gpi_radix_cuda_kernels {
     /* out[i] = order word of in[i], which with exact can be turned back (in may equal out). */
