@@ -22,6 +22,10 @@
 #define INLINE __attribute__((always_inline)) inline
 #define UNROLL _Pragma("GCC unroll 16")
 
+/* Names of functions for words of this width. */
+#define EPI(name) PASTE(PASTE(name, _epi), GPI_KEY_BITS)
+#define GATHER(name) EPI(PASTE4(name, _i, GPI_KEY_BITS, gather))
+
 #if defined(__AVX512F__)
 typedef __m512i lanes;
 #else

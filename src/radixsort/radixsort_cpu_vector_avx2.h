@@ -6,31 +6,18 @@ enum { AHEAD = 8, AHEAD_FAR = 64 / LANES };
 /* All bits of the first n lanes. */
 static INLINE lanes first_lanes(size_t n)
 {
-#if GPI_KEY_BITS == 32
-    return _mm256_cmpgt_epi32(all_lanes((KEY)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-#else
-    return _mm256_cmpgt_epi64(all_lanes((KEY)n), _mm256_setr_epi64x(0, 1, 2, 3));
-#endif
+    return EPI(_mm256_cmpgt)(all_lanes((KEY)n), (lanes)lane_numbers());
 }
 
 static INLINE lanes load_some(const KEY *words, size_t n, KEY rest)
 {
     const lanes here = first_lanes(n), others = _mm256_andnot_si256(here, all_lanes(rest));
-#if GPI_KEY_BITS == 32
-    return _mm256_or_si256(_mm256_maskload_epi32((const int *)(const void *)words, here), others);
-#else
-    return _mm256_or_si256(_mm256_maskload_epi64((const long long *)(const void *)words, here),
-                           others);
-#endif
+    return _mm256_or_si256(EPI(_mm256_maskload)((const void *)words, here), others);
 }
 
 static INLINE void store_first(KEY *words, size_t n, lanes v)
 {
-#if GPI_KEY_BITS == 32
-    _mm256_maskstore_epi32((int *)(void *)words, first_lanes(n), v);
-#else
-    _mm256_maskstore_epi64((long long *)(void *)words, first_lanes(n), v);
-#endif
+    EPI(_mm256_maskstore)((void *)words, first_lanes(n), v);
 }
 
 static INLINE lanes ordered(lanes v)
@@ -79,11 +66,7 @@ static INLINE lanes larger_with(int bit, lanes a, lanes b)
 
 static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
 {
-#if GPI_KEY_BITS == 32
-    const lanes even = _mm256_unpacklo_epi32(a, b), odd = _mm256_unpackhi_epi32(a, b);
-#else
-    const lanes even = _mm256_unpacklo_epi64(a, b), odd = _mm256_unpackhi_epi64(a, b);
-#endif
+    const lanes even = EPI(_mm256_unpacklo)(a, b), odd = EPI(_mm256_unpackhi)(a, b);
     *low = _mm256_permute2x128_si256(even, odd, 0x20);
     *high = _mm256_permute2x128_si256(even, odd, 0x31);
 }
@@ -188,11 +171,7 @@ static INLINE lanes passed(lanes at, int k, lanes splitter, lanes word)
 /* The splitters with the given numbers. */
 static INLINE lanes gathered(const KEY *splitters, lanes numbers)
 {
-#if GPI_KEY_BITS == 32
-    return _mm256_i32gather_epi32((const int *)(const void *)splitters, numbers, 4);
-#else
-    return _mm256_i64gather_epi64((const long long *)(const void *)splitters, numbers, 8);
-#endif
+    return GATHER(_mm256)((const void *)splitters, numbers, KEY_BYTES);
 }
 
 /* Counted among every step-th splitter, then found by halves. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Vectors of words with AVX-512, see radixsort_cpu_vector.h. */
-#define EPI(name) PASTE(PASTE(name, _epi), GPI_KEY_BITS)
 #define EPU(name) PASTE(PASTE(name, _epu), GPI_KEY_BITS)
 #if GPI_KEY_BITS == 32
 #define LANE_MASK __mmask16
@@ -86,11 +85,7 @@ enum { SPLIT_FEW = 2 * LANES };
 /* The splitters with the given numbers. */
 static INLINE lanes gathered(const KEY *splitters, lanes numbers)
 {
-#if GPI_KEY_BITS == 32
-    return _mm512_i32gather_epi32(numbers, splitters, 4);
-#else
-    return _mm512_i64gather_epi64(numbers, splitters, 8);
-#endif
+    return GATHER(_mm512)(numbers, splitters, KEY_BYTES);
 }
 
 /* Lanes of `at` whose word is not below the splitter go on by k. */
