@@ -32,57 +32,26 @@ __global__ void __launch_bounds__(elementwise_threads)
         words[i] = order.template key<true>(words[i]);
 }
 
-/* Four values, packed in words, which are moved as such where their array is aligned to it. */
-struct FourValues {
-    static constexpr int value_bytes = 3;
-    uint32_t packed[value_bytes];
-
-    GPI_DEVICE uint32_t byte(int i) const
-    {
-        return packed[i / 4] >> 8 * (i % 4) & 0xff;
-    }
-
-    GPI_DEVICE void set(int i, uint32_t byte)
-    {
-        packed[i / 4] |= byte << 8 * (i % 4);
-    }
-
-    GPI_DEVICE uint32_t word(int v) const
-    {
-        uint32_t x = 0;
-#pragma unroll
-        for (int k = 0; k < value_bytes; k++)
-            x |= byte(v * value_bytes + k) << 8 * k;
-        return x;
-    }
-
-    /* f(i) for bytes of four values of which `left` are there. */
-    template <class F> static GPI_DEVICE void for_bytes(uint64_t left, F f)
-    {
-#pragma unroll
-        for (int i = 0; i < 4 * value_bytes; i++)
-            if ((uint64_t)i < left * value_bytes)
-                f(i);
-    }
-};
-
-/* words[i] = value i; words has room for n rounded up to 4. */
+/* words[i] = value i of 3 bytes, and any byte. A thread takes four values, as three words where
+ * they are whole ones; words has room for n rounded up to 4. */
 __global__ void __launch_bounds__(elementwise_threads)
     radix_widen_k(const uint8_t *values, ItemCount count, uint32_t *words)
 {
     const uint64_t n = item_count(count);
     const bool aligned = (uintptr_t)values % 4 == 0;
     for (uint64_t g = grid_item(); 4 * g < n; g += grid_items()) {
-        const uint8_t *from = values + 4 * g * FourValues::value_bytes;
-        FourValues four = {};
+        const uint8_t *from = values + 12 * g;
         if (aligned && 4 * g + 4 <= n) {
-#pragma unroll
-            for (int k = 0; k < FourValues::value_bytes; k++)
-                four.packed[k] = __ldcs((const uint32_t *)from + k);
+            const uint32_t *three = (const uint32_t *)from;
+            const uint32_t a = __ldcs(three), b = __ldcs(three + 1), c = __ldcs(three + 2);
+            ((uint4 *)words)[g] =
+                make_uint4(a, __funnelshift_r(a, b, 24), __funnelshift_r(b, c, 16), c >> 8);
         } else {
-            FourValues::for_bytes(n - 4 * g, [&](int i) { four.set(i, from[i]); });
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                if (4 * g + i < n)
+                    words[4 * g + i] = from[3 * i] | from[3 * i + 1] << 8 | from[3 * i + 2] << 16;
         }
-        ((uint4 *)words)[g] = make_uint4(four.word(0), four.word(1), four.word(2), four.word(3));
     }
 }
 
@@ -93,20 +62,18 @@ __global__ void __launch_bounds__(elementwise_threads)
     const uint64_t n = item_count(count);
     const bool aligned = (uintptr_t)values % 4 == 0;
     for (uint64_t g = grid_item(); 4 * g < n; g += grid_items()) {
-        uint8_t *to = values + 4 * g * FourValues::value_bytes;
+        uint8_t *to = values + 12 * g;
         const uint4 v = __ldcs((const uint4 *)words + g);
         const uint32_t word[4] = {v.x, v.y, v.z, v.w};
-        FourValues four = {};
-        FourValues::for_bytes(4, [&](int i) {
-            four.set(i,
-                     word[i / FourValues::value_bytes] >> 8 * (i % FourValues::value_bytes) & 0xff);
-        });
         if (aligned && 4 * g + 4 <= n) {
 #pragma unroll
-            for (int k = 0; k < FourValues::value_bytes; k++)
-                ((uint32_t *)to)[k] = four.packed[k];
+            for (int i = 0; i < 3; i++)
+                ((uint32_t *)to)[i] = __funnelshift_r(word[i] << 8, word[i + 1], 8 + 8 * i);
         } else {
-            FourValues::for_bytes(n - 4 * g, [&](int i) { to[i] = (uint8_t)four.byte(i); });
+#pragma unroll
+            for (int i = 0; i < 12; i++)
+                if (4 * g + i / 3 < n)
+                    to[i] = (uint8_t)(word[i / 3] >> 8 * (i % 3));
         }
     }
 }
@@ -137,20 +104,15 @@ void from_words(gp_context *ctx, const gpi_radix_order *order, size_t key_bytes,
 }
 
 /* Four values a thread. */
-unsigned grid_of_fours(const gp_context *ctx, uint64_t n)
-{
-    return grid_for(ctx, (n + 3) / 4);
-}
-
 void widen(gp_context *ctx, const void *values, uint64_t n, const uint64_t *device_n, void *words)
 {
-    radix_widen_k<<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+    radix_widen_k<<<grid_for(ctx, (n + 3) / 4), elementwise_threads, 0, ctx->stream>>>(
         (const uint8_t *)values, ItemCount{n, device_n}, (uint32_t *)words);
 }
 
 void narrow(gp_context *ctx, const void *words, uint64_t n, const uint64_t *device_n, void *values)
 {
-    radix_narrow_k<<<grid_of_fours(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+    radix_narrow_k<<<grid_for(ctx, (n + 3) / 4), elementwise_threads, 0, ctx->stream>>>(
         (const uint32_t *)words, ItemCount{n, device_n}, (uint8_t *)values);
 }
 
