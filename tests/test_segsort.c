@@ -126,6 +126,10 @@ START_TEST(test_segments_with_long_ones)
     c.sort.value_bytes = 4;
     c.sort.keys_in_place = true;
     check_case(&c, &g, 5);
+    c.sort.cub = t_has_cub();
+    check_case(&c, &g, 0);
+    c.sort.value_bytes = 0;
+    check_case(&c, &g, 7);
     free(g.offsets);
 }
 END_TEST
@@ -209,6 +213,27 @@ START_TEST(test_segments_bit_ranges)
         c.sort.descending = k & 2;
         check_case(&c, &g, 0);
     }
+    free(g.offsets);
+}
+END_TEST
+
+/* So many items that a sort by segment and key is planned, on CUDA by the bits that vary: all of
+ * them, few, and such that many items of a segment agree in the highest. */
+START_TEST(test_segments_of_many_items)
+{
+    static const gp_dtype dtypes[] = {GP_U64, GP_F64, GP_I64, GP_U32};
+    static const enum pattern patterns[] = {PATTERN_BITS, PATTERN_NARROW, PATTERN_THREE_VALUES};
+    enum { LENGTH = 3000, COUNT = (1 << 21) / LENGTH + 2 };
+    struct t_segments g = {t_host((COUNT + 1) * 8), COUNT, (size_t)COUNT * LENGTH};
+    struct case_ c = {.sort = {.dtype = dtypes[_i / 3]}, .offset_dtype = GP_U32};
+    for (size_t s = 0; s <= COUNT; s++)
+        g.offsets[s] = s * LENGTH;
+    c.sort.value_bytes = _i % 2 ? 4 : 0;
+    c.sort.keys_in_place = c.sort.values_in_place = _i % 2;
+    void *keys = pattern_new(patterns[_i % 3], c.sort.dtype, g.items);
+    for (size_t i = 0; c.sort.dtype == GP_I64 && i < g.items; i++)
+        ((int64_t *)keys)[i] = (int64_t)(i % 5 << 60 | ((uint64_t *)keys)[i] >> 55);
+    check_sort_of(&c, &g, keys);
     free(g.offsets);
 }
 END_TEST
@@ -335,6 +360,7 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_segments_of_every_shape, 0, T_LAYOUT_COUNT);
     tcase_add_loop_test(c, test_segments_of_every_length, 0, T_DTYPE_COUNT);
     tcase_add_loop_test(c, test_segments_with_long_ones, 0, 4);
+    tcase_add_loop_test(c, test_segments_of_many_items, 0, 12);
     tcase_add_loop_test(c, test_segments_far_from_zero, 0, 4);
     tcase_add_loop_test(c, test_segments_of_near_keys, 0, 14);
     c = t_case(s, "values");

@@ -57,7 +57,8 @@ extern "C" {
  *         queued in all these); GP_ERROR_CUDA keys_out unspecified.
  *
  * Cost: on the CPU, one thread sorts a segment inside its cache, and all threads together sort long
- * segments. On CUDA, a sort by key and a stable sort by segment, whatever the segments are.
+ * segments. On CUDA, a sort of words of 4 or 8 bytes, of the number of a segment and a key; floats,
+ * keys by some of their bits and what does not fit 8 bytes take positions and a gather as well.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in,
@@ -100,7 +101,7 @@ GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const 
  *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA keys_out and values_out
  *         unspecified.
  *
- * Cost as gp_radix_sort_segmented(), and on CUDA a gather of the values.
+ * Cost as gp_radix_sort_segmented(), and on CUDA a gather of values of more than 4 bytes.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,

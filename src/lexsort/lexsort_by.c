@@ -7,7 +7,6 @@
 #include "core/check.h"
 #include "core/count.h"
 #include "core/cuda.h"
-#include "core/workspace.h"
 #include "radixsort/radixsort_internal.h"
 
 /* The name of a member of a part, for an error text. */
@@ -62,13 +61,16 @@ static gp_status check_desc(gp_context *ctx, const char *f, const gp_lexsort_des
     return GP_OK;
 }
 
-static struct gpi_lex_parts parts_of(const gp_lexsort_desc *d)
+static struct gpi_lex_sort order_of(const gp_lexsort_desc *d, size_t n, void *indices)
 {
-    struct gpi_lex_parts parts = {.count = 0};
+    struct gpi_lex_sort s = {.n = n,
+                             .device_n = d->device_n,
+                             .index_bytes = gpi_dtype_bytes(d->index_dtype),
+                             .indices = indices};
     for (int i = 0; i < d->num_parts; i++)
-        gpi_lex_add_part(&parts, d->parts[i].data, d->parts[i].stride, d->parts[i].dtype,
+        gpi_lex_add_part(&s.parts, d->parts[i].data, d->parts[i].stride, d->parts[i].dtype,
                          d->parts[i].order);
-    return parts;
+    return s;
 }
 
 static gp_status check_arrays(gp_context *ctx, const char *f, const gp_lexsort_desc *d, size_t n,
@@ -102,18 +104,8 @@ gp_status gp_lexsort_by(gp_context *ctx, const gp_lexsort_desc *desc, size_t n, 
     GPI_CALL(ctx, f);
     GPI_TRY(check_desc(ctx, f, desc, &d));
     GPI_TRY(check_arrays(ctx, f, &d, n, indices_out));
-    struct gpi_lex_order o = {.parts = parts_of(&d),
-                              .device_n = d.device_n,
-                              .index_bytes = gpi_dtype_bytes(d.index_dtype),
-                              .indices = indices_out};
-    const gp_target target = gpi_target_of(ctx);
-    o.n = gpi_count_now(ctx, &o.device_n, n);
-    if (o.n == 0)
-        return GP_OK;
-    GPI_ON_DEVICE(ctx);
-    GPI_FRAME(frame, ctx, f, gpi_lex_order_bytes(&target, &o.parts, o.n, o.index_bytes));
-    GPI_TRY(gpi_lex_order(ctx, f, &o, &frame));
-    return gpi_launched(ctx, f);
+    const struct gpi_lex_sort s = order_of(&d, n, indices_out);
+    return gpi_lex_sort(ctx, f, &s);
 }
 
 gp_status gp_lexsort_by_workspace_bytes(const gp_target *target, const gp_lexsort_desc *desc,
@@ -127,8 +119,8 @@ gp_status gp_lexsort_by_workspace_bytes(const gp_target *target, const gp_lexsor
     GPI_TRY(check_desc(NULL, f, desc, &d));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(gpi_check_index_range(NULL, f, n, "desc->index_dtype", d.index_dtype));
-    const struct gpi_lex_parts parts = parts_of(&d);
-    *bytes = n ? gpi_lex_order_bytes(&t, &parts, n, gpi_dtype_bytes(d.index_dtype)) : 0;
+    const struct gpi_lex_sort s = order_of(&d, n, bytes); /* any array: there is one */
+    *bytes = gpi_lex_sort_bytes(&t, &s);
     return GP_OK;
 }
 
@@ -162,39 +154,20 @@ static gp_status check_records(gp_context *ctx, const char *f, const gp_record_s
     return gpi_check_unused(ctx, f, "desc->reserved", (uint64_t)d->reserved);
 }
 
-static struct gpi_lex_parts fields_of(const gp_record_sort_desc *d, const void *records)
+/* Records are values, in which their fields are parts. */
+static struct gpi_lex_sort records_of(const gp_record_sort_desc *d, size_t n, const void *in,
+                                      void *out)
 {
-    struct gpi_lex_parts parts = {.count = 0};
+    struct gpi_lex_sort s = {.n = n,
+                             .device_n = d->device_n,
+                             .index_bytes = gpi_radix_index_bytes(n),
+                             .value_bytes = d->record_bytes,
+                             .values = in,
+                             .values_out = out};
     for (int i = 0; i < d->num_fields; i++)
-        gpi_lex_add_part(&parts, (const void *)((uintptr_t)records + d->fields[i].offset),
+        gpi_lex_add_part(&s.parts, (const void *)((uintptr_t)in + d->fields[i].offset),
                          d->record_bytes, d->fields[i].dtype, d->fields[i].order);
-    return parts;
-}
-
-static size_t records_bytes(const gp_target *t, const gp_record_sort_desc *d, uint64_t n,
-                            bool in_place)
-{
-    const struct gpi_lex_parts parts = fields_of(d, NULL);
-    const size_t index = gpi_radix_index_bytes(n);
-    return gpi_piece(n * index) + gpi_lex_order_bytes(t, &parts, n, index) +
-           (in_place ? gpi_piece(n * d->record_bytes) : 0);
-}
-
-static gp_status sort_records(gp_context *ctx, const char *f, const gp_record_sort_desc *d,
-                              const void *in, uint64_t n, const uint64_t *device_n, void *out)
-{
-    const gp_target target = gpi_target_of(ctx);
-    const size_t record = d->record_bytes, index = gpi_radix_index_bytes(n);
-    struct gpi_lex_order o = {
-        .parts = fields_of(d, in), .n = n, .device_n = device_n, .index_bytes = index};
-    GPI_FRAME(frame, ctx, f, records_bytes(&target, d, n, in == out));
-    o.indices = gpi_frame_take(&frame, n * index);
-    GPI_TRY(gpi_lex_order(ctx, f, &o, &frame));
-    void *room = in == out ? gpi_frame_take(&frame, n * record) : NULL;
-    struct gpi_gather_args all = gpi_gather_of(record, NULL, index, o.indices, n, NULL);
-    all.device_n = device_n;
-    GPI_TRY(gpi_lex_collect(ctx, f, all, in, room, out));
-    return gpi_launched(ctx, f);
+    return s;
 }
 
 gp_status gp_record_sort(gp_context *ctx, const gp_record_sort_desc *desc, const void *records_in,
@@ -215,12 +188,8 @@ gp_status gp_record_sort(gp_context *ctx, const gp_record_sort_desc *desc, const
     GPI_TRY(gpi_check_n(ctx, f, "n", n));
     GPI_TRY(gpi_check_memory(ctx, f, arrays + 2, 1));
     GPI_TRY(gpi_check_apart(ctx, f, arrays, 2, 3));
-    const uint64_t *device_n = d.device_n;
-    const uint64_t now = gpi_count_now(ctx, &device_n, n);
-    if (now == 0)
-        return GP_OK;
-    GPI_ON_DEVICE(ctx);
-    return sort_records(ctx, f, &d, records_in, now, device_n, records_out);
+    const struct gpi_lex_sort s = records_of(&d, n, records_in, records_out);
+    return gpi_lex_sort(ctx, f, &s);
 }
 
 gp_status gp_record_sort_workspace_bytes(const gp_target *target, const gp_record_sort_desc *desc,
@@ -233,6 +202,7 @@ gp_status gp_record_sort_workspace_bytes(const gp_target *target, const gp_recor
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(check_records(NULL, f, desc, &d));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
-    *bytes = n ? records_bytes(&t, &d, n, true) : 0;
+    const struct gpi_lex_sort s = records_of(&d, n, NULL, NULL); /* in place */
+    *bytes = gpi_lex_sort_bytes(&t, &s);
     return GP_OK;
 }

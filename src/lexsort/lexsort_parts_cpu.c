@@ -134,7 +134,7 @@ static void vary_chunk(void *arg, size_t chunk)
     uint64_t words[BLOCK];
     for (uint32_t p = 0; p < parts->count; p++) {
         const struct gpi_lex_part *part = &parts->part[p];
-        const struct share all = {~(uint64_t)0 >> (64 - 8 * part->bytes), 0, 0};
+        const struct share all = {part->mask, 0, 0};
         uint64_t varying = 0;
         for (size_t i = 0; i < n; i += BLOCK) {
             const size_t block = n - i < BLOCK ? n - i : BLOCK;
@@ -234,15 +234,16 @@ static void unpack_chunk(void *arg, size_t chunk)
     const struct gpi_lex_plan *g = c->plan;
     const uint64_t first = (uint64_t)chunk * CHUNK, stop = first + items_of(c, chunk);
     for (uint32_t p = 0; p < k->parts.count; p++) {
-        const size_t bytes = k->parts.part[p].bytes;
+        const struct gpi_lex_part *part = &k->parts.part[p];
         const uint64_t mask = g->bits[p] ? ~(uint64_t)0 >> (64 - g->bits[p]) : 0;
-        const uint64_t flip = k->parts.part[p].order.flip;
         const uint64_t known = c->state ? c->state->first[p] : 0;
-        const uint64_t same = (known & ~(mask << g->low[p])) ^ flip;
-        const uint32_t at = g->bits[p] ? g->at[p] : 0;
-        for (uint64_t i = first; i < stop; i++) {
-            const uint64_t word = gpi_radix_index_at(c->sorted, k->state ? 8 : k->word_bytes, i);
-            gpi_radix_index_put(c->outs[p], bytes, i, same ^ (word >> at & mask) << g->low[p]);
+        const uint64_t same = ((known & ~(mask << g->low[p])) ^ part->order.flip) & part->mask;
+        const uint32_t at = g->bits[p] ? g->at[p] : 0, low = g->low[p];
+        const size_t bytes = part->bytes, word_bytes = k->state ? 8 : k->word_bytes;
+        void *const out = c->outs[p];
+        for (uint64_t i = first; out && i < stop; i++) {
+            const uint64_t word = gpi_radix_index_at(c->sorted, word_bytes, i);
+            gpi_radix_index_put(out, bytes, i, same ^ (word >> at & mask) << low);
         }
     }
 }

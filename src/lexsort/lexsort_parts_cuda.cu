@@ -225,14 +225,19 @@ __global__ void __launch_bounds__(elementwise_threads)
         const gpi_lex_part &part = k.parts.part[p];
         const uint64_t mask = plan.bits[p] ? ~(uint64_t)0 >> (64 - plan.bits[p]) : 0;
         const uint64_t first = k.state ? k.state->first[p] : 0;
-        const uint64_t same = (first & ~(mask << plan.low[p])) ^ part.order.flip;
+        const uint64_t same = ((first & ~(mask << plan.low[p])) ^ part.order.flip) & part.mask;
         const uint32_t at = plan.bits[p] ? plan.at[p] : 0, low = plan.low[p];
-        for (uint64_t i = grid_item(); i < n; i += grid_items()) {
+        void *const out = outs.part[p];
+        for (uint64_t i = grid_item(); out && i < n; i += grid_items()) {
             const uint64_t x = same ^ ((uint64_t)words[i] >> at & mask) << low;
             if (part.bytes == 8)
-                ((uint64_t *)outs.part[p])[i] = x;
+                ((uint64_t *)out)[i] = x;
+            else if (part.bytes == 4)
+                ((uint32_t *)out)[i] = (uint32_t)x;
+            else if (part.bytes == 2)
+                ((uint16_t *)out)[i] = (uint16_t)x;
             else
-                ((uint32_t *)outs.part[p])[i] = (uint32_t)x;
+                ((uint8_t *)out)[i] = (uint8_t)x;
         }
     }
 }

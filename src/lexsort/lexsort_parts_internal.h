@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of items by keys of several parts.
+ * Sorts by keys of several parts: rows and columns, parts and fields as a caller has them, and on
+ * CUDA the segment of a key and the key.
  *
  * The order words of the parts (core/order.h) in a row are one long unsigned number. Up to 64 bits
- * are packed and sorted as one word. More, from GPI_LEX_PLANNED_* items on:
+ * are packed and sorted as one word, with what is to be moved beside it, and sorted parts are made
+ * from sorted words; of floats, which words do not have, the order is found and parts and values
+ * are collected. So it is for more bits. From GPI_LEX_PLANNED_* items on:
  *   1. one read finds which bits of each part vary; the highest to the lowest of them are the
  *      part's bits in the key;
  *   2. a sample is asked how often items agree in the 32 highest bits (on CUDA, where a sort by
@@ -14,7 +17,8 @@
  * Fewer items take 3. at once, by all bits. On CUDA all steps are queued, and the number of items
  * of each, all or none, is decided on the device (struct gpi_lex_state), so nothing waits.
  *
- * Scratch, each piece 256-byte aligned: [words n][words n][indices n][state][the sorts'].
+ * Scratch, each piece 256-byte aligned, which ones exist depends on what is wanted:
+ *   [words n][words n][indices n][indices n][state][copy of values][the sorts']
  */
 #ifndef GPI_LEXSORT_PARTS_INTERNAL_H
 #define GPI_LEXSORT_PARTS_INTERNAL_H
@@ -46,8 +50,10 @@ struct gpi_lex_part {
     const unsigned char *data;
     uint64_t stride;
     struct gpi_radix_order order;
+    uint64_t mask;  /* the bits of a word that are compared */
     uint32_t bytes; /* of the number: 1, 2, 4 or 8 */
     uint32_t unit;  /* bytes that are loaded at a time: data and stride are multiples */
+    uint32_t lossy; /* the bits compared of a word are not all that a number has */
 };
 
 struct gpi_lex_parts {
@@ -101,8 +107,8 @@ struct gpi_lex_part_kernels {
     /* Put runs of equal words in order; sets state->slot[] if one is too long. */
     void (*repair)(gp_context *ctx, const struct gpi_lex_pack *pack, const void *sorted,
                    struct gpi_lex_state *state, void *indices);
-    /* Parts of sorted words, outs[part] without gaps: of 64 bits by their plan in the state, or
-     * where that is NULL of word_bytes by the pack's, all other bits zero. */
+    /* Parts of sorted words, outs[part] without gaps or NULL: of 64 bits by their plan in the
+     * state, or where that is NULL of word_bytes by the pack's, all other bits zero. */
     void (*unpack)(gp_context *ctx, const struct gpi_lex_pack *pack, const void *sorted,
                    void *const *outs);
 };
@@ -110,37 +116,34 @@ struct gpi_lex_part_kernels {
 /* lexsort_table.c; NULL: this build has no code for the GPU. */
 const struct gpi_lex_part_kernels *gpi_lex_kernels_of(const gp_context *ctx);
 
-/* One order by parts. */
-struct gpi_lex_order {
+/* One sort by parts: the order of its items is wanted, or sorted parts and values. */
+struct gpi_lex_sort {
     struct gpi_lex_parts parts;
+    gp_algorithm algorithm; /* of the sorts of words */
+    /* The first part is the number of a segment. So more than 64 bits are sorted in turn, as the
+     * highest repeat; and words are as uneven as segments may be long, beside which values of more
+     * than 4 bytes are better collected (code-24). */
+    bool segments;
     uint64_t n;
     const uint64_t *device_n; /* NULL, or n is its bound, on CUDA */
     size_t index_bytes;
-    void *indices;
-    /* Sorted parts, without gaps, where they come for little; NULL: not wanted. */
-    void *const *outs;
-    /* After: the number of items whose sorted parts have to be collected; rooms of 8 bytes per
-     * item that are free again. */
-    const uint64_t *collect_n;
-    void *rooms[2];
+    void *indices;                /* NULL: the order is not wanted */
+    void *outs[GP_KEY_PARTS_MAX]; /* parts without gaps, in place or not; NULL: not wanted */
+    size_t value_bytes;           /* 0: none */
+    const void *values;
+    void *values_out; /* in place or not */
 };
 
 /* ---- lexsort_parts.c ---- */
 
-struct gpi_frame;
+gp_status gpi_lex_sort(gp_context *ctx, const char *function, const struct gpi_lex_sort *sort);
+/* What it takes. Of outputs that exist only whether they do counts, and whether
+ * values_out is values. */
+size_t gpi_lex_sort_bytes(const gp_target *target, const struct gpi_lex_sort *sort);
 
-size_t gpi_lex_order_bytes(const gp_target *target, const struct gpi_lex_parts *parts, uint64_t n,
-                           size_t index_bytes);
-/* The frame has that many bytes left; n is not 0. */
-gp_status gpi_lex_order(gp_context *ctx, const char *function, struct gpi_lex_order *order,
-                        struct gpi_frame *frame);
-void gpi_lex_add_part(struct gpi_lex_parts *parts, const void *data, size_t stride, gp_dtype dtype,
-                      gp_order order);
-
-/* out[i] = in[indices[i]], with all but the arrays from `all`. In may be out, if there is
- * a room for a copy. */
-gp_status gpi_lex_collect(gp_context *ctx, const char *function, struct gpi_gather_args all,
-                          const void *in, void *room, void *out);
+/* All bits of it are compared; returns it. */
+struct gpi_lex_part *gpi_lex_add_part(struct gpi_lex_parts *parts, const void *data, size_t stride,
+                                      gp_dtype dtype, gp_order order);
 
 /* ---- words, on both backends ---- */
 
@@ -173,12 +176,11 @@ GPI_LEX_BOTH uint64_t gpi_lex_load(const struct gpi_lex_part *p, uint64_t item)
     return x;
 }
 
-/* Their order word. */
+/* The bits compared of their order word. */
 GPI_LEX_BOTH uint64_t gpi_lex_word_of(const struct gpi_lex_part *p, uint64_t x)
 {
-    const uint64_t mask = ~(uint64_t)0 >> (64 - 8 * p->bytes);
     const uint64_t w = p->order.inf ? GPI_RADIX_FLOAT(uint64_t, x, p->order.sign, p->order.inf) : x;
-    return (w ^ p->order.flip) & mask;
+    return (w ^ p->order.flip) & p->mask;
 }
 
 /* Whether a part has bits in 64 bits of the key, from bit begin on. */

@@ -129,9 +129,11 @@ void gpi_radixsort_by_indices(struct gpi_radixsort_cpu_run *run, bool read, void
 }
 
 /* Keys of an argsort are scratch: they are aligned like the values, so that both are written in
- * whole cache lines. */
+ * whole cache lines. Indices are, where these are moved in place of values. */
 static void *keys_beside(char *room, const struct gpi_radix_job *j)
 {
+    if (!gpi_radixsort_value_is_direct(j->value_bytes))
+        return room;
     return room + (uintptr_t)j->values_out % LINE / j->value_bytes * j->key_bytes;
 }
 

@@ -33,18 +33,6 @@ static gp_status check_apart(gp_context *ctx, const char *f, const struct gpi_se
     return gpi_check_apart(ctx, f, arrays, 1, 3);
 }
 
-static gp_status apply_options(gp_context *ctx, const char *f, gp_backend backend,
-                               const gp_radix_sort_options *options, struct gpi_segsort_job *s)
-{
-    s->options = (gp_radix_sort_options)GP_RADIX_SORT_OPTIONS_INIT;
-    if (options)
-        GPI_TRY(gpi_take_struct(ctx, f, "options", options, &s->options,
-                                GPI_FORM(gp_radix_sort_options)));
-    GPI_TRY(gpi_radix_apply_options(ctx, f, backend, s->dtype, &s->options, &s->job));
-    s->options.device_num_segments = NULL;
-    return GP_OK;
-}
-
 /* Everything but value_bytes and values_in, which the caller has checked. */
 static gp_status sort(gp_context *ctx, const char *f, struct gpi_segsort_job *s,
                       const gp_radix_sort_options *options)
@@ -52,7 +40,7 @@ static gp_status sort(gp_context *ctx, const char *f, struct gpi_segsort_job *s,
     GPI_TRY(check_offsets(ctx, f, s));
     GPI_TRY(gpi_radix_check_outputs(ctx, f, &s->job));
     GPI_TRY(check_apart(ctx, f, s));
-    GPI_TRY(apply_options(ctx, f, ctx->backend, options, s));
+    GPI_TRY(gpi_radix_apply_options(ctx, f, ctx->backend, s->dtype, options, &s->job));
     GPI_TRY(gpi_radix_check_counts(ctx, f, &s->job));
     s->job.n = gpi_count_now(ctx, &s->job.device_n, s->job.n);
     s->num_segments = gpi_count_now(ctx, &s->job.device_num_segments, s->num_segments);
@@ -120,7 +108,6 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
         .num_segments = num_segments,
         .job = {.key_bytes = gpi_dtype_bytes(dtype), .value_bytes = value_bytes, .n = n}};
     gp_target t;
-    size_t cuda = 0;
     GPI_TRY(gpi_check_figure(f, bytes));
     GPI_TRY(gpi_check_target(f, target, &t));
     GPI_TRY(gpi_check_dtype(NULL, f, "dtype", dtype));
@@ -128,9 +115,8 @@ gp_status gp_radix_sort_segmented_workspace_bytes(const gp_target *target, gp_dt
         GPI_TRY(gpi_check_item_bytes(NULL, f, "value_bytes", value_bytes));
     GPI_TRY(gpi_check_n(NULL, f, "n", n));
     GPI_TRY(gpi_check_n(NULL, f, "num_segments", num_segments));
-    GPI_TRY(apply_options(NULL, f, t.backend, options, &s));
-    if (t.backend != GP_BACKEND_CPU)
-        GPI_TRY(gpi_segsort_cuda_bytes(t.sm_count, &s, &cuda));
-    *bytes = gpi_target_bytes(&t, gpi_segsort_cpu_bytes(t.threads, &s), cuda);
+    GPI_TRY(gpi_radix_apply_options(NULL, f, t.backend, dtype, options, &s.job));
+    *bytes =
+        gpi_target_bytes(&t, gpi_segsort_cpu_bytes(t.threads, &s), gpi_segsort_cuda_bytes(&t, &s));
     return GP_OK;
 }

@@ -6,15 +6,12 @@
  * segments that end in it one after the other (radixsort_cpu_tmpl.c). Segments that would keep
  * one thread busy while the others wait are sorted before, by all threads together.
  *
- * CUDA, all of it stable and independent of the shape of the segments:
- *   1. the order of the keys alone, as indices (gp_argsort);
- *   2. the segment of every item (gp_balance_search), collected in that order;
- *   3. the order by segment, moving the indices of 1 along;
- *   4. keys and values are collected by the result.
+ * CUDA: the number of every item's segment (gpi_balance_search), then a sort by two parts, that
+ * number and the key (lexsort_parts_internal.h).
  *
  * Scratch, each piece 256-byte aligned:
  *   CPU    [keys n][values or indices n][indices n][copy of values][counts]
- *   CUDA   [indices n][indices n][segments n][segments n][copy of keys][copy of values][the sorts']
+ *   CUDA   [numbers of segments n][the sort's]
  */
 #ifndef GPI_SEGSORT_INTERNAL_H
 #define GPI_SEGSORT_INTERNAL_H
@@ -25,9 +22,7 @@
 /* A sort of segments, checked; the job has keys_out, and values_in with values. */
 struct gpi_segsort_job {
     struct gpi_radix_job job;
-    gp_dtype dtype;
-    gp_radix_sort_options options; /* of the sort by key: without a number of segments */
-    gp_dtype offset_dtype;
+    gp_dtype dtype, offset_dtype;
     const void *offsets;
     uint64_t num_segments;
 };
@@ -47,6 +42,6 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
 
 /* Upper bounds of their frames, arrays in place included. */
 size_t gpi_segsort_cpu_bytes(int threads, const struct gpi_segsort_job *s);
-gp_status gpi_segsort_cuda_bytes(int sm_count, const struct gpi_segsort_job *s, size_t *bytes);
+size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_job *s);
 
 #endif
