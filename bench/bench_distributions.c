@@ -34,6 +34,8 @@ static const struct distribution {
     {"counts", BENCH_COUNTS, GP_U32, GP_U64},
     {"addresses", BENCH_ADDRESSES, GP_U32, (gp_dtype)0},
     {"morton", BENCH_MORTON, GP_U32, GP_U64},
+    {"offset", BENCH_OFFSET, GP_U32, GP_U64},
+    {"around_zero", BENCH_AROUND_ZERO, GP_I32, GP_I64},
     {"normal_1e3", BENCH_NORMAL_THOUSAND, GP_I32, GP_I64},
     {"normal_1e6", BENCH_NORMAL_MILLION, GP_I32, GP_I64},
     {"normal_wide", BENCH_NORMAL_WIDE, GP_I32, GP_I64},

@@ -47,7 +47,9 @@ enum bench_spread {
     BENCH_COUNTS,        /* Poisson's, 4 on the average */
     BENCH_ADDRESSES,     /* of IPv4, in 64 nets of 2^16, some more frequent than others */
     BENCH_MORTON,        /* codes of points in space, in 100 clusters */
+    BENCH_OFFSET,        /* n / 16 neighbours around a power of two */
     /* Signed integers. */
+    BENCH_AROUND_ZERO,     /* from -1000 to 999 */
     BENCH_NORMAL_THOUSAND, /* standard deviations */
     BENCH_NORMAL_MILLION,
     BENCH_NORMAL_WIDE, /* a sixteenth of the range */
@@ -288,6 +290,10 @@ BENCH_INLINE uint64_t bench_spread_integer(enum bench_spread spread, unsigned wi
         return bench_address(hash);
     case BENCH_MORTON:
         return bench_morton(hash, width);
+    case BENCH_OFFSET:
+        return ((uint64_t)1 << 30) - n / 32 + hash % (n / 16);
+    case BENCH_AROUND_ZERO:
+        return hash % 2000 - 1000;
     case BENCH_NORMAL_THOUSAND:
         return (uint64_t)(int64_t)(bench_normal(hash) * 1e3);
     case BENCH_NORMAL_MILLION:
