@@ -52,6 +52,8 @@ static const struct many {
     {GP_U32, GP_I32, GP_I32, GP_MIN, 1025, false, false, 0, true},
     {GP_I32, GP_U64, GP_U64, GP_SUM, 1024, true, false, 300, false},
     {GP_F32, GP_F32, GP_F32, GP_MIN, 1, false, false, 0, false},
+    {GP_I32, GP_F32, GP_F32, GP_SUM, 60000, false, true, 0, false}, /* around zero */
+    {GP_I64, GP_I32, GP_I64, GP_SUM, 300000, false, false, 0, false},
 };
 enum { MANY_CASES = sizeof many / sizeof many[0] };
 
@@ -67,7 +69,7 @@ static size_t many_keys(const struct many *m, int64_t *keys, uint64_t *seed)
     const bool wide = gp_dtype_bytes(m->key) == 8;
     size_t count = 0;
     for (size_t g = 0; g < m->groups; g++)
-        keys[g] = !m->sparse                ? (int64_t)g
+        keys[g] = !m->sparse                ? (int64_t)g - (t_is_signed(m->key) ? m->groups / 2 : 0)
                   : g < m->groups - m->rare ? (int64_t)(t_random(seed) >> (wide ? 2 : 33))
                                             : ((int64_t)1 << (wide ? 62 : 31)) - 1 - (int64_t)g;
     qsort(keys, m->groups, sizeof *keys, by_number);

@@ -43,7 +43,7 @@ END_TEST
  * first block finds a reason for while others count. */
 START_TEST(test_radix_sort_spread_long_tiles)
 {
-    static const enum kind kinds[] = {HASHED, FAR_APART, NUMBER_PAIRS, BELL};
+    static const enum kind kinds[] = {HASHED, FAR_APART, NUMBER_PAIRS, BELL, WIDE_BELL};
     const size_t n = (t_is_cuda() ? (size_t)1 << 24 : (size_t)1 << 18) + 4713;
     check_distribution(_i % 2 ? GP_F32 : GP_U32, kinds[_i / 2], n, true, _i % 3 == 0);
 }
@@ -115,6 +115,70 @@ START_TEST(test_radix_sort_spread_some_bits)
     check_pairs(dtype, keys, sorted, index, n);
     t_free(&k), t_free(&v);
     free(keys), free(sorted), free(index);
+}
+END_TEST
+
+/* The largest first, of integers that lie close together, though most bits vary: by complements. */
+START_TEST(test_radix_sort_spread_close_descending)
+{
+    static const gp_dtype integers[] = {GP_I32, GP_U64, GP_U32, GP_I64};
+    static const size_t sizes[] = {70001, 1000003, 4200007};
+    const gp_dtype dtype = integers[_i % 4];
+    const size_t n = t_at_most(sizes[_i / 4]), key = gp_dtype_bytes(dtype), bytes = n * key;
+    gp_radix_sort_options options = GP_RADIX_SORT_OPTIONS_INIT;
+    options.order = GP_DESCENDING;
+    uint32_t *index = t_host(n * 4);
+    char *sorted = t_host(bytes);
+    for (size_t i = 0; i < n; i++)
+        index[i] = (uint32_t)i;
+    t_array v = t_new_from(index, n * 4, 0);
+    for (int kind = AROUND_ZERO; kind <= ONE_BELOW; kind++) {
+        char *keys = keys_new((enum kind)kind, n, 8 * (int)key);
+        t_array k = t_new_from(keys, bytes, 0), ko = t_new(bytes, 0), io = t_new(n * 4, 0);
+        T_OK(gp_radix_sort_pairs(t_ctx(), dtype, k.data, 4, v.data, n, ko.data, io.data, &options));
+        t_get(&ko, sorted, bytes);
+        t_get(&io, index, n * 4);
+        for (size_t i = 0; i < bytes; i++)
+            keys[i] = ~keys[i], sorted[i] = ~sorted[i];
+        check_pairs(dtype, keys, sorted, index, n);
+        t_free(&k), t_free(&ko), t_free(&io);
+        free(keys);
+    }
+    t_free(&v);
+    free(index), free(sorted);
+}
+END_TEST
+
+/* Their number in device memory, and behind them others. */
+START_TEST(test_radix_sort_spread_close_counted_on_device)
+{
+    static const gp_dtype dtypes_of[] = {GP_I32, GP_F64, GP_F32, GP_I64};
+    static const size_t sizes[] = {300007, 2500001, 5255225};
+    const gp_dtype dtype = dtypes_of[_i % 4];
+    const size_t most = t_at_most(sizes[_i / 4]), key = gp_dtype_bytes(dtype), bytes = most * key;
+    const uint64_t n = most - most / 16;
+    gp_radix_sort_options options = GP_RADIX_SORT_OPTIONS_INIT;
+    uint32_t *index = t_host(most * 4);
+    char *sorted = t_host(bytes);
+    for (size_t i = 0; i < most; i++)
+        index[i] = (uint32_t)i;
+    t_array count = t_new_from(&n, 8, 0), v = t_new_from(index, most * 4, 0);
+    options.device_n = count.data;
+    for (int kind = AROUND_ZERO; kind <= ONE_BELOW; kind++) {
+        char *keys = keys_new((enum kind)kind, n, 8 * (int)key);
+        char *others = keys_new(EVEN, most, 8 * (int)key);
+        memcpy(others, keys, n * key);
+        t_array k = t_new_from(others, bytes, 0), ko = t_new(bytes, 0), io = t_new(most * 4, 0);
+        T_OK(gp_radix_sort_pairs(t_ctx(), dtype, k.data, 4, v.data, most, ko.data, io.data,
+                                 &options));
+        t_get(&ko, sorted, bytes);
+        t_get(&io, index, most * 4);
+        check_pairs(dtype, keys, sorted, index, n);
+        t_free(&k), t_free(&ko), t_free(&io);
+        free(keys), free(others);
+    }
+    t_free(&count), t_free(&v);
+    free(index), free(sorted);
 }
 END_TEST
 
@@ -249,6 +313,22 @@ START_TEST(test_radix_sort_spread_replay_skips_other_digits)
 }
 END_TEST
 
+/* and other buckets when keys lie elsewhere, close together. */
+START_TEST(test_radix_sort_spread_replay_close)
+{
+    static const enum kind kinds[] = {CROSSING, AROUND_ZERO, EVEN, ONE_BELOW, LOW_BITS, WIDE_BELL};
+    enum { COUNT = sizeof kinds / sizeof *kinds };
+    static const gp_dtype dtypes_of[] = {GP_I32, GP_U64, GP_F32, GP_I64};
+    static const size_t sizes[] = {200003, 1000003, 2621441, 4200007, 5255225};
+    const gp_dtype dtype = dtypes_of[_i % 4];
+    const size_t n = t_at_most(sizes[_i / 4]);
+    void *inputs[COUNT];
+    for (size_t r = 0; r < COUNT; r++)
+        inputs[r] = keys_new(kinds[r], n, 8 * (int)gp_dtype_bytes(dtype));
+    check_replays(dtype, n, inputs, COUNT);
+}
+END_TEST
+
 /* Key i of an array whose buckets of bits are uneven: heavy words, the lowest and the highest among
  * them; all magnitudes alike; sums around the middle; nearly all the highest word; two words. */
 static uint64_t uneven_key(int kind, uint64_t random, int bits)
@@ -342,16 +422,20 @@ static Suite *suite(void)
     c = t_case(s, "big");
     tcase_add_loop_test(c, test_radix_sort_spread_big, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_levels, 0, 16);
-    tcase_add_loop_test(c, test_radix_sort_spread_long_tiles, 0, 8);
+    tcase_add_loop_test(c, test_radix_sort_spread_long_tiles, 0, 10);
     tcase_add_loop_test(c, test_radix_sort_spread_many_splitters, 0, 8);
     tcase_add_loop_test(c, test_radix_sort_spread_some_bits, 0, 2 * KINDS);
     tcase_add_loop_test(c, test_radix_sort_spread_few_bits, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_counted, 0, 4);
     c = t_case(s, "wide values");
     tcase_add_loop_test(c, test_radix_sort_spread_wide_values, 0, KINDS);
+    c = t_case(s, "close");
+    tcase_add_loop_test(c, test_radix_sort_spread_close_descending, 0, 12);
+    tcase_add_loop_test(c, test_radix_sort_spread_close_counted_on_device, 0, 12);
     c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
+    tcase_add_loop_test(c, test_radix_sort_spread_replay_close, 0, 20);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 35);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_sample);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_map);

@@ -47,6 +47,16 @@ static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t r
         return ((random >> 8 & 0xffff) >> random % 16) * 0x9e3779b97f4a7c15u >> (64 - width);
     case COUNTS:
         return random % 97 * (random >> 32 & 0xff) >> 8;
+    case AROUND_ZERO:
+        return ((random >> 8) % 2001 - 1000) & all;
+    case ONE_BELOW:
+        if (i == n / 2 + 7)
+            return 3;
+        /* fall through */
+    case CROSSING:
+        return (top / 2 + (random >> 8) % 5000017 - 2500003) & all;
+    case WIDE_BELL:
+        return (top / 2 + bell(random, 1 << 23)) & all;
     case FAR_APART:
         return ((random % 8) * (all / 11) + (random >> 32) % 5000) & all;
     default:

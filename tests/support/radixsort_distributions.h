@@ -31,6 +31,10 @@ enum kind {
     FAR_APART,          /* eight ranges of some thousand keys */
     HASHED,             /* hashes of numbers below 2^16, the smaller the more frequent */
     COUNTS,             /* below 97, the smaller the more frequent */
+    AROUND_ZERO,        /* as signed numbers, from -1000 to 1000 */
+    CROSSING,           /* even, on both sides of a power of two */
+    WIDE_BELL,          /* a bell there */
+    ONE_BELOW,          /* the even ones, and one far below them that hardly a sample has */
     KINDS
 };
 
