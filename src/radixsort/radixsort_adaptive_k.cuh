@@ -12,7 +12,7 @@
  * level. A segment of equal keys is done. So a level costs a read and a pass of what is still too
  * large, and narrows its range by 2^10 or its size by about 15.
  *
- * Where words hardly repeat a map (radixsort_map_k.cuh) is tried first.
+ * Where words hardly repeat, but for some, a map (radixsort_map_k.cuh) is tried first.
  *
  * Choosing splitters by counts is what sample sorts do by samples (Frazer and McKellar 1970).
  */

@@ -193,36 +193,6 @@ template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job, uin
            varying_digits(job, words_differ) > radix_tuning.digits_few;
 }
 
-/* What is likely to be faster than passes, if buckets do not fit: a map where words hardly repeat,
- * or are so close that a bin of a bucket has equal ones; cells where nearly all are of few. */
-struct UnevenWays {
-    bool map, cells;
-};
-
-/* By one block. */
-template <int T, bool LARGE, class K>
-GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, uint64_t words_differ, uint32_t *shared)
-{
-    if constexpr (LARGE && radix_by_map<K>)
-        if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
-            varying_digits(job, words_differ) > radix_tuning.digits_few) {
-            constexpr uint64_t sample = radix_tuning.repeats_sample;
-            const SampleOf<K> words = sample_words<T>(job);
-            __syncthreads();
-            if (are_few<T>(words, shared))
-                return {false, true};
-            const uint64_t n = job.items(), buckets = map_buckets(n, job.bucket_max);
-            const Repeats repeats = sample_repeats<T>(words, shared);
-            const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
-            const bool close = repeated << repeats.bits <= buckets << radix_tuning.map_close_bits;
-            /* One pair says nothing, though it may stand for many. */
-            const bool rare = repeats.pairs < 2 || repeated <= job.repeats_max;
-            return {(rare || close) && n < radix_tuning.map_items,
-                    repeats.hot >= sample - sample / radix_tuning.hot_rest};
-        }
-    return {false, false};
-}
-
 /* One block plans while all others wait: each thread issues plan_batch reads before it uses one. */
 constexpr uint32_t plan_batch = 8;
 
@@ -306,9 +276,8 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const int digits = varying_digits(job, job.plan->varying);
     const bool splits = job.split_bits && digits > 1; /* one is one pass */
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
-    const UnevenWays ways = fits
-                                ? UnevenWays{false, false}
-                                : uneven_ways<T, LARGE>(job, job.plan->varying, shared + 4 * warps);
+    const UnevenWays ways = fits ? UnevenWays{gpi_radix_unmapped, false}
+                                 : uneven_ways<T, LARGE>(job, digits, shared + 4 * warps);
     const bool by_cells =
         !radix_by_splitters<K> && job.adaptive_allowed && (few || even || ways.cells);
     if (threadIdx.x == 0) {

@@ -167,6 +167,9 @@ struct gpi_radix_adaptive {
 
 enum { gpi_radix_cold = 1, gpi_radix_hot };
 
+/* Whether a map is to be tried, and words of which a sample has many get buckets of their own. */
+enum gpi_radix_map_kind { gpi_radix_unmapped, gpi_radix_mapped, gpi_radix_marked };
+
 /* One partition by one digit. */
 struct gpi_radix_pass {
     uint32_t active; /* gpi_radix_cold, or gpi_radix_hot: a digit has many of the items */
@@ -198,7 +201,7 @@ struct gpi_radix_plan {
     /* By levels: */
     uint32_t adaptive_arrived, adaptive_tickets[2], zoomed;
     uint32_t segments[2], others, tiles, entries, large;
-    /* By a map: whether it is to be tried; what buckets too large for a block take. */
+    /* By a map: its kind; what buckets too large for a block take. */
     uint32_t mapped, map_arrived, map_passed, map_tickets[2], map_work_max, map_work_all;
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
     uint32_t buckets_claimed; /* by blocks that have sorted their first one */

@@ -207,7 +207,8 @@ struct Scratch {
         take(GPI_RADIX_CURSORS, table);
     }
 
-    /* States of tiles; those of every second pass are where levels have the tables of segments. */
+    /* States of tiles; those of every second pass are where levels have the tables of segments, and
+     * maps the words of a sample. */
     void take_states(uint64_t of_adaptive) const
     {
         const size_t word = n < radix_tuning.narrow_items ? sizeof(uint32_t) : sizeof(uint64_t);
@@ -221,7 +222,9 @@ struct Scratch {
                                                  : GPI_RADIX_CELLS * sizeof(uint32_t);
         const size_t tables = bounds.adaptive(n) ? bounds.all_segments(of_adaptive) * table : 0;
         take(GPI_RADIX_STATES, all * row);
-        take(GPI_RADIX_STATES_ODD, std::max((bounds.by_map ? all : rows) * row, tables));
+        const size_t words =
+            bounds.adaptive(n) && bounds.by_map ? map_words_bytes(map_sample(n)) : 0;
+        take(GPI_RADIX_STATES_ODD, std::max({(bounds.by_map ? all : rows) * row, tables, words}));
     }
 
     void take_lists(uint64_t items) const
@@ -243,7 +246,7 @@ struct Scratch {
     void take_map(uint64_t items) const
     {
         const size_t table = sizeof(uint32_t)
-                             << map_bucket_bits(map_buckets(items, bounds.bucket_max));
+                             << map_bucket_bits(map_buckets_max(items, bounds.bucket_max));
         take(GPI_RADIX_MAP_SAMPLE, map_sample(items) * bounds.key_bytes);
         take(GPI_RADIX_MAP_COUNTS, table);
         take(GPI_RADIX_MAP_STARTS, table + sizeof(uint32_t));

@@ -8,6 +8,9 @@
  * words lie. The highest bits of a position are the row of the next level, the others how far into
  * it. So a level has rows where the sample has words, and a few levels are enough for words that
  * lie close together. The positions of the last level are numbers of buckets, with a fraction.
+ *
+ * Words that have a good part of a bucket or more may have one of their own, one word in a row of
+ * the last level: the row is a bucket longer for it, and another one for the words above it.
  */
 #pragma once
 
@@ -29,14 +32,19 @@ GPI_DEVICE uint32_t map_row(uint32_t base, uint32_t width)
     return base << 16 | width;
 }
 
+/* Words that have a bucket of their own: are not looked at; have it; have no position. */
+enum class MapMarks { none, apart, left_out };
+
 /* In shared memory. */
 template <class K> struct RadixMap {
     K low, range;          /* words outside of it are in the first or the last cell */
     int up;                /* the highest bit of a range that is shifted by so much is set */
     uint32_t levels;       /* of rows */
     uint32_t bucket_shift; /* of the positions of the last */
+    uint32_t buckets;
+    uint32_t marked; /* whether there are marks */
     uint32_t cells[map_cells];
-    uint32_t rows[map_levels][map_rows];
+    uint32_t rows[map_levels + 1][map_rows];
 
     /* From low or a little less to high: the first cell begins at a multiple of its size, as the
      * exponents of floats do. */
@@ -65,7 +73,7 @@ template <class K> struct RadixMap {
     }
 
     /* Positions of several words after a number of levels, a step of all before the next. */
-    template <int N>
+    template <MapMarks MARKS = MapMarks::none, int N>
     GPI_DEVICE void positions(const K (&word)[N], uint32_t steps, uint32_t (&position)[N]) const
     {
         constexpr uint32_t word_bytes = sizeof(uint32_t);
@@ -81,6 +89,10 @@ template <class K> struct RadixMap {
             for (int i = 0; i < N; i++)
                 row[i] = shared_word<uint32_t>(position[i]);
             if (steps == 0) {
+                if (MARKS != MapMarks::none && marked) {
+                    by_marks<MARKS>(word, row, fraction, position);
+                    return;
+                }
 #pragma unroll
                 for (int i = 0; i < N; i++)
                     position[i] = (row[i] >> 16) + __umulhi(fraction[i], row[i] & 0xffff);
@@ -97,27 +109,56 @@ template <class K> struct RadixMap {
         }
     }
 
+    /* Behind the rows of the last level, for each of them: a word that has a bucket of its own. */
+    GPI_DEVICE K *marks(uint32_t level)
+    {
+        static_assert(sizeof(K) == sizeof(uint32_t) && map_cells <= 2 * map_rows, "there is room");
+        return (K *)rows[level];
+    }
+
+    /* The same in the last rows. */
+    template <MapMarks MARKS, int N>
+    GPI_DEVICE void by_marks(const K (&word)[N], const uint32_t (&row)[N],
+                             const uint32_t (&fraction)[N], uint32_t (&position)[N]) const
+    {
+        const uint32_t to_mark = levels ? (uint32_t)sizeof(rows[0]) : (uint32_t)sizeof(cells);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const K mark = shared_word<K>(position[i] + to_mark);
+            const uint32_t over = (word[i] >= mark) + (word[i] > mark);
+            position[i] = (row[i] >> 16) + __umulhi(fraction[i], row[i] & 0xffff);
+            position[i] += over << bucket_shift;
+            if (MARKS == MapMarks::left_out && word[i] == mark)
+                position[i] = ~0u;
+        }
+    }
+
     /* The bucket of a word. */
     GPI_DEVICE uint32_t bucket(K word) const
     {
         const K words[1] = {word};
         uint32_t position[1];
-        positions(words, levels, position);
+        positions<MapMarks::apart>(words, levels, position);
         return position[0] >> bucket_shift;
     }
 
-    /* The least word whose bucket is not before b; the one after the highest of the range if there
-     * is none in it. */
-    GPI_DEVICE K least_from(uint32_t b) const
+    /* The least word whose bucket is not before b; after all of them if there is none. */
+    GPI_DEVICE uint64_t least_from(uint32_t b) const
     {
-        if (bucket(low) >= b)
+        const K high = (K)(low + range), all = (K) ~(K)0;
+        if (bucket(0) >= b)
             return 0;
-        K at = 0;
+        if (bucket(all) < b)
+            return (uint64_t)all + 1;
+        const bool before = bucket(low) >= b, within = bucket(high) >= b;
+        const K from = before ? (K)0 : within ? low : high;
+        const K words = before ? low : within ? range : (K)(all - high);
+        K at = 0; /* the bucket of the word that is so far from there is before b */
 #pragma unroll 1
-        for (K step = (K)((K)1 << (8 * (int)sizeof(K) - 1 - up)); step > 0; step >>= 1)
-            if ((K)(at + step) <= range && bucket((K)(low + at + step)) < b)
+        for (K step = (K)((K)1 << (31 - __clz((int)(words | 1)))); step > 0; step >>= 1)
+            if (step <= words - at && bucket((K)(from + at + step)) < b)
                 at += step;
-        return (K)(low + at + 1);
+        return (uint64_t)from + at + 1;
     }
 };
 
@@ -135,7 +176,7 @@ template <class K> struct DigitOfMap {
 #pragma unroll
         for (int i = 0; i < N; i++)
             masked[i] = (K)(word[i] & compared);
-        map->positions(masked, map->levels, digit);
+        map->template positions<MapMarks::apart>(masked, map->levels, digit);
 #pragma unroll
         for (int i = 0; i < N; i++)
             digit[i] = digit[i] >> shift & mask;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorting from the top digit when keys are distributed so unevenly that buckets of equal ranges are
- * too large: a map of words to buckets is learned, its buckets are counted, and two partition
- * passes by the bits of their numbers bring the items into them; radixsort_bucket_k.cuh sorts them.
+ * too large: a map of words to buckets is learned, its buckets are counted, and one or two
+ * partition passes by the bits of their numbers bring the items into them, of which
+ * radixsort_bucket_k.cuh sorts those that have more than one word.
  * A part of radixsort_adaptive_k.cuh, which goes on by cells if they would not fit either.
  */
 #pragma once
@@ -71,28 +72,35 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
 
     GPI_DEVICE uint32_t buckets() const
     {
-        return map_buckets(job.items(), job.bucket_max);
+        return s.map.buckets;
     }
 
     GPI_DEVICE PartitionPass pass_of(int step) const
     {
-        const int bits = map_bucket_bits(buckets()), second = bits / 2;
+        const int bits = map_bucket_bits(buckets()), second = map_second_bits(bits, job.in_place);
         PartitionPass pass = {};
         pass.ticket = &job.plan->map_tickets[step];
         pass.segment_starts = job.map.starts;
         pass.states = job.states[step];
         pass.from = step ? gpi_radix_tmp : gpi_radix_in;
-        pass.to = step ? gpi_radix_out : gpi_radix_tmp;
+        pass.to = step || second == 0 ? gpi_radix_out : gpi_radix_tmp;
         pass.shift = step ? 0 : second;
         pass.bits = step ? second : bits - second;
         pass.below = step ? 0 : second;
         pass.segmented = step;
-        pass.cursors = step ? job.map.cursors : job.map.cursors + (1u << bits);
-        if (step == 0 && VB > 0) {
+        pass.cursors = step || second == 0 ? job.map.cursors : job.map.cursors + (1u << bits);
+        if (step == 0 && second && VB > 0) {
             pass.clear = job.states[1];
             pass.clear_rows = tiles() + GPI_RADIX_SEGMENTS;
         }
         return pass;
+    }
+
+    /* Entries have the numbers of their buckets until then. */
+    GPI_DEVICE void set_first(gpi_radix_entry *entries, uint32_t count) const
+    {
+        for (uint32_t i = blockIdx.x * T + threadIdx.x; i < count; i += gridDim.x * T)
+            entries[i].first = job.map.starts[entries[i].first];
     }
 
     /* False, and nothing is moved, if blocks could not sort the buckets. */
@@ -104,20 +112,21 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
             return false;
         Partitions::init();
         GridBarrier barrier = {&job.plan->map_passed, 0};
-        for (uint32_t b = blockIdx.x * T + threadIdx.x; b < buckets(); b += gridDim.x * T)
-            job.adaptive.entries[b].first = job.map.starts[b];
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            job.plan->entries = buckets();
+        const bool all = buckets() <= job.entries;
+        const uint32_t entries = all ? buckets() : __ldcg(&job.plan->entries);
+        set_first(job.adaptive.entries, min(entries, job.entries));
+        set_first(job.adaptive.large, __ldcg(&job.plan->large));
         auto &tile = s.tile[G::number()];
+        const int steps = map_second_bits(map_bucket_bits(buckets()), job.in_place) ? 2 : 1;
 #pragma unroll 1
-        for (int step = 0; step < 2; step++) {
+        for (int step = 0; step < steps; step++) {
             __syncthreads();
             if (G::thread() == 0)
                 tile.pass = pass_of(step);
             __syncthreads();
             const Policy policy(job, tile.pass, s.policy[G::number()], s.map);
             Partitions(job, tile, policy).run();
-            if (step == 0)
+            if (step + 1 < steps)
                 barrier.wait();
         }
         return true;

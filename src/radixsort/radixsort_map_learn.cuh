@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Learning a map (radixsort_map.cuh) from a sample, counting all keys by it, and what follows from
- * the counts: where buckets begin, which words they have, whether blocks can sort them. By all
- * blocks of radixsort_map_k.cuh: they take the sample together, and each of them learns the same
- * map from it, in shared memory, which takes less time than barriers between the steps of one that
- * they learn together.
+ * Learning a map (radixsort_map.cuh) from a sample, and counting all keys by it. By all blocks of
+ * radixsort_map_k.cuh: they take the sample together, and each of them learns the same map from it,
+ * in shared memory, which takes less time than barriers between the steps of one that they would
+ * learn together.
  */
 #pragma once
 
-#include "device/grid.cuh"
 #include "radixsort/radixsort_histogram.cuh"
-#include "radixsort/radixsort_map.cuh"
+#include "radixsort/radixsort_map_buckets.cuh"
+#include "radixsort/radixsort_map_words.cuh"
 
 namespace GPI_SPACE
 {
@@ -22,7 +21,7 @@ static_assert(map_counts >= map_rows && map_counts >= map_cells, "of each row");
 /* Shared memory that it takes. */
 template <class K> constexpr int map_learn_bytes(uint32_t bucket_max)
 {
-    const uint32_t buckets = map_buckets(UINT64_MAX, bucket_max);
+    const uint32_t buckets = map_buckets_max(UINT64_MAX, bucket_max);
     const uint32_t counts = buckets > map_counts ? buckets : (uint32_t)map_counts;
     return (int)sizeof(RadixMap<K>) + (int)(counts * sizeof(uint32_t));
 }
@@ -69,7 +68,9 @@ template <int T, bool FLOAT, class K> struct MapLearner {
     const RadixKeys<K> &job;
     RadixMap<K> &map;
     uint32_t *table, *sums;
-    uint32_t buckets, sample;
+    uint32_t buckets; /* of as many items as these should have */
+    uint32_t sample;
+    MapWords<K> marks;
 
     GPI_DEVICE uint32_t threads() const
     {
@@ -98,9 +99,57 @@ template <int T, bool FLOAT, class K> struct MapLearner {
             const uint32_t first = (uint32_t)(i * apart >> 32);
             const uint32_t after = (uint32_t)((i + 1) * apart >> 32);
             taken[i] = word(keys[first + __umulhi(i * 0x9e3779b1u, after - first)]);
+            if (map.marked)
+                marks.add(taken[i], mark_least());
         }
-        for (uint32_t i = thread(); i < 1u << map_bucket_bits(buckets); i += threads())
+        const uint32_t most = map_buckets_max(job.items(), job.bucket_max);
+        for (uint32_t i = thread(); i < 1u << map_bucket_bits(most); i += threads())
             counts[i] = 0;
+    }
+
+    /* Of the sample, for a word to get a bucket of its own. */
+    GPI_DEVICE uint32_t mark_least() const
+    {
+        return max(sample / buckets / 2, 3u);
+    }
+
+    /* The row of a word of the last level but one. */
+    template <int N>
+    GPI_DEVICE void rows_of(uint32_t level, const K (&w)[N], uint32_t (&row)[N]) const
+    {
+        if (level)
+            map.positions(w, level - 1, row);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            uint32_t fraction;
+            row[j] = level ? row[j] >> (16 - map_row_bits) : map.cell_of(w[j], fraction);
+        }
+    }
+
+    /* The word of each row that the sample has most often, if it is listed. */
+    GPI_DEVICE void set_marks(uint32_t level) const
+    {
+        const uint32_t count = __ldcg(marks.listed);
+        auto for_listed = [&](auto f) {
+            for (uint32_t i = threadIdx.x; i < count; i += T) {
+                const uint32_t at = __ldcg(marks.list + i);
+                const K w[1] = {at >> marks.bits ? MapWords<K>::none : __ldcg(marks.words + at)};
+                uint32_t row[1];
+                rows_of(level, w, row);
+                f(row[0], __ldcg(marks.counts + at), w[0]);
+            }
+        };
+        K *const own = map.marks(level);
+        for (uint32_t i = threadIdx.x; i < (uint32_t)(level ? map_rows : map_cells); i += T)
+            own[i] = (K) ~(K)0;
+        for_listed([&](uint32_t row, uint32_t often, K) { atomicMax(&table[row], often); });
+        __syncthreads();
+        for_listed([&](uint32_t row, uint32_t often, K w) {
+            if (table[row] == often)
+                atomicMin(&own[row], w);
+        });
+        __syncthreads();
+        clear_counts();
     }
 
     /* f(words) for all batches of the sample that are this thread's. */
@@ -166,23 +215,16 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         __syncthreads();
     }
 
-    /* Words of the sample in each row of a level, 0: of the cells. */
-    GPI_DEVICE void count_rows(uint32_t level) const
+    /* Words of the sample in each row of a level, 0: of the cells; without those with a mark. */
+    GPI_DEVICE void count_rows(uint32_t level, bool marked) const
     {
         for_sample([&](const K(&w)[batch]) {
             uint32_t row[batch];
-            if (level) {
-                map.positions(w, level - 1, row);
-            } else {
-#pragma unroll
-                for (uint32_t j = 0; j < batch; j++) {
-                    uint32_t fraction;
-                    row[j] = map.cell_of(w[j], fraction);
-                }
-            }
+            rows_of(level, w, row);
 #pragma unroll
             for (uint32_t j = 0; j < batch; j++)
-                atomicAdd(&table[row[j] >> (level ? 16 - map_row_bits : 0)], 1u);
+                if (!marked || map.marks(level)[row[j]] != w[j])
+                    atomicAdd(&table[row[j]], 1u);
         });
         __syncthreads();
     }
@@ -193,22 +235,35 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         constexpr int each = ROWS > T ? ROWS / T : 1; /* of a thread */
         static_assert(ROWS % T == 0 || T % ROWS == 0, "threads have as many rows");
         const uint32_t first = threadIdx.x * each;
-        uint32_t count[each], sum = 0;
+        const bool marked = last && map.marked;
+        const K *const own_words = map.marks(level);
+        uint32_t count[each], sum = 0, apart = 0;
         for (int i = 0; i < each; i++) {
             count[i] = first < ROWS ? table[first + i] : 0;
             sum += count[i];
+            apart += marked && first < ROWS && own_words[first + i] != (K) ~(K)0;
         }
-        const uint32_t shift = __clz((int)buckets) - 16, all = last ? buckets << shift : 0xffff;
-        const uint64_t scale = ((uint64_t)all << 40) / sample;
-        uint32_t before = block_sums<T>(sum, sums).x;
+        const uint2 of_marks = marked ? block_sums<T>(apart, sums) : make_uint2(0, 0);
+        const uint2 of_rows = block_sums<T>(sum, sums);
+        /* Some have a good part of a bucket. Each word apart may leave two where there was one. */
+        const uint32_t most = buckets - min(of_marks.y, buckets / 4);
+        const uint64_t share = (uint64_t)of_rows.y * buckets * 4 / 3 / sample + 1;
+        const uint32_t spread = marked && share < most ? (uint32_t)share : most;
+        const uint32_t numbers = spread + (marked ? 2 * of_marks.y + 2 : 0);
+        const uint32_t shift = __clz((int)numbers) - 16, all = last ? spread << shift : 0xffff;
+        const uint64_t scale = of_rows.y ? ((uint64_t)all << 40) / of_rows.y : 0;
+        uint32_t before = of_rows.x, own = of_marks.x;
         for (int i = 0; i < each; i++) {
             const uint32_t base = (uint32_t)(before * scale >> 40);
             before += count[i];
-            if (first < ROWS)
-                rows[first + i] = map_row(base, (uint32_t)(before * scale >> 40) - base);
+            if (first >= ROWS)
+                continue;
+            rows[first + i] =
+                map_row(base + (2 * own << shift), (uint32_t)(before * scale >> 40) - base);
+            own += marked && own_words[first + i] != (K) ~(K)0;
         }
         if (threadIdx.x == 0)
-            map.levels = level, map.bucket_shift = shift;
+            map.levels = level, map.bucket_shift = shift, map.buckets = numbers;
         __syncthreads();
     }
 
@@ -224,19 +279,24 @@ template <int T, bool FLOAT, class K> struct MapLearner {
     GPI_DEVICE bool is_even() const
     {
         const uint32_t most = 3 * sample / buckets + 8;
-        clear_counts();
+        const uint32_t tables = map.buckets / 2 + 1;
+        for (uint32_t i = threadIdx.x; i < tables; i += T)
+            table[i] = 0;
+        __syncthreads();
         for_sample([&](const K(&w)[batch]) {
             uint32_t bucket[batch];
-            map.positions(w, map.levels, bucket);
+            map.template positions<MapMarks::left_out>(w, map.levels, bucket);
 #pragma unroll
             for (uint32_t j = 0; j < batch; j++) {
+                if (bucket[j] == ~0u)
+                    continue;
                 bucket[j] >>= map.bucket_shift;
                 atomicAdd(&table[bucket[j] / 2], 1u << 16 * (bucket[j] & 1));
             }
         });
         __syncthreads();
         bool even = true;
-        for (uint32_t i = threadIdx.x; i < map_counts; i += T)
+        for (uint32_t i = threadIdx.x; i < tables; i += T)
             even = even && (table[i] & 0xffff) <= most && table[i] >> 16 <= most;
         return __syncthreads_and(even);
     }
@@ -247,12 +307,14 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         set_range();
 #pragma unroll 1
         for (uint32_t level = 0;; level++) {
-            count_rows(level);
+            if (map.marked)
+                set_marks(level);
+            count_rows(level, map.marked);
             set_rows(level, true);
             if (level == map_levels || is_even())
                 return;
             clear_counts();
-            count_rows(level);
+            count_rows(level, false);
             set_rows(level, false);
             clear_counts();
         }
@@ -261,7 +323,7 @@ template <int T, bool FLOAT, class K> struct MapLearner {
     /* Items of all buckets. */
     GPI_DEVICE void count_keys() const
     {
-        for (uint32_t i = threadIdx.x; i < buckets; i += T)
+        for (uint32_t i = threadIdx.x; i < map.buckets; i += T)
             table[i] = 0;
         __syncthreads();
         for_each_batch<T>(job.keys[gpi_radix_in], job.items(), [&](const auto &keys) {
@@ -271,93 +333,15 @@ template <int T, bool FLOAT, class K> struct MapLearner {
 #pragma unroll
             for (int j = 0; j < batch; j++)
                 words[j] = word(keys[j]);
-            map.positions(words, map.levels, bucket);
+            map.template positions<MapMarks::apart>(words, map.levels, bucket);
 #pragma unroll
             for (int j = 0; j < batch; j++)
                 atomicAdd(&table[bucket[j] >> map.bucket_shift], 1u);
         });
         __syncthreads();
-        for (uint32_t i = threadIdx.x; i < buckets; i += T)
+        for (uint32_t i = threadIdx.x; i < map.buckets; i += T)
             if (table[i])
                 atomicAdd(&job.map.counts[i], table[i]);
-    }
-
-    /* By one block: where buckets begin, and the tiles of each segment of the second pass. */
-    GPI_DEVICE void set_starts(uint32_t tile_items) const
-    {
-        const int bits = map_bucket_bits(buckets), second = bits / 2;
-        const uint32_t size = 1u << bits, segments = size >> second;
-        uint32_t at = 0;
-        for (uint32_t i = threadIdx.x; i - threadIdx.x < size; i += T) {
-            const uint32_t count = i < size ? __ldcg(&job.map.counts[i]) : 0;
-            const uint2 sum = block_sums<T>(count, sums);
-            if (i < size)
-                job.map.starts[i] = job.map.cursors[i] = at + sum.x;
-            at += sum.y;
-        }
-        if (threadIdx.x == 0)
-            job.map.starts[size] = at;
-        __syncthreads();
-        uint32_t tiles = 0;
-        if (threadIdx.x < segments) {
-            const uint32_t from = job.map.starts[threadIdx.x << second];
-            const uint32_t to = job.map.starts[(threadIdx.x + 1) << second];
-            tiles = (to - from + tile_items - 1) / tile_items;
-            job.map.cursors[size + threadIdx.x] = from;
-        }
-        const uint32_t before = block_sums<T>(tiles, sums).x;
-        if (threadIdx.x < radix_bins)
-            job.plan->segment_tile[threadIdx.x] = before;
-        if (threadIdx.x == radix_bins - 1)
-            job.plan->segment_tile[radix_bins] = before + tiles;
-    }
-
-    /* What the blocks of radixsort_bucket_k.cuh get, but where it begins; and the work of those
-     * that sort a bucket through memory. Each of a warp's 31 buckets ends where the next begins. */
-    GPI_DEVICE void describe_buckets(uint32_t block, uint32_t blocks) const
-    {
-        const uint32_t warp = (block * T + threadIdx.x) / 32, warps = blocks * (T / 32);
-        for (uint32_t first = warp * 31; first < buckets; first += warps * 31) {
-            const uint32_t b = first + lane_id();
-            const K least = b < buckets ? map.least_from(b) : (K)0;
-            const K after = __shfl_down_sync(all_lanes, least, 1);
-            if (b >= buckets || lane_id() == 31)
-                continue;
-            const uint32_t count = __ldcg(&job.map.counts[b]);
-            const bool last = after == 0 || after > (K)(map.low + map.range);
-            const K base = (K)((least + (K)(((K)1 << job.begin) - 1)) >> job.begin);
-            const K end = (K)((last ? job.compared() : (K)(after - 1)) >> job.begin);
-            gpi_radix_entry entry = {base, 0, count, 0, gpi_radix_out};
-            const bool large = count > job.bucket_max;
-            if (count && end > base)
-                entry.bits = 64 - __clzll((long long)(uint64_t)(end - base));
-            job.adaptive.entries[b] = entry;
-            if (large && entry.bits) {
-                const uint32_t work = count * ((entry.bits + radix_bits - 1) / radix_bits);
-                atomicMax(&job.plan->map_work_max, work);
-                atomicAdd(&job.plan->map_work_all, work);
-            }
-        }
-    }
-
-    GPI_DEVICE bool fits() const
-    {
-        const uint64_t n = job.items(), share = n / radix_tuning.map_large_share;
-        const uint64_t most = share > 4 * job.bucket_max ? share : 4 * job.bucket_max;
-        return __ldcg(&job.plan->map_work_max) <= most &&
-               __ldcg(&job.plan->map_work_all) <= n / radix_tuning.map_large_work;
-    }
-
-    /* What follows from the counts; true if blocks can sort the buckets. */
-    GPI_DEVICE bool finish(GridBarrier &barrier, uint32_t tile_items) const
-    {
-        const bool alone = gridDim.x == 1;
-        if (blockIdx.x == 0)
-            set_starts(tile_items);
-        if (blockIdx.x > 0 || alone)
-            describe_buckets(alone ? 0 : blockIdx.x - 1, alone ? 1 : gridDim.x - 1);
-        barrier.wait();
-        return fits();
     }
 };
 
@@ -370,18 +354,27 @@ GPI_DEVICE bool learn_map(const RadixKeys<K> &job, uint32_t tile_items)
     __shared__ uint32_t sums[T / 32];
     GridBarrier barrier = {&job.plan->map_arrived, 0};
     RadixMap<K> &map = *(RadixMap<K> *)memory;
+    const uint32_t sample = map_sample(job.items());
     const MapLearner<T, FLOAT, K> learner = {job,
                                              map,
                                              (uint32_t *)(memory + sizeof(map)),
                                              sums,
                                              map_buckets(job.items(), job.bucket_max),
-                                             map_sample(job.items())};
+                                             sample,
+                                             MapWords<K>::of(job, sample)};
+    if (threadIdx.x == 0)
+        map.marked = job.plan->mapped == gpi_radix_marked;
+    __syncthreads();
+    if (map.marked) {
+        learner.marks.clear(learner.thread(), learner.threads());
+        barrier.wait();
+    }
     learner.take_sample();
     barrier.wait();
     learner.learn();
     learner.count_keys();
     barrier.wait();
-    return learner.finish(barrier, tile_items);
+    return MapBuckets<T, K>{job, map, sums}.finish(barrier, tile_items);
 }
 
 } // namespace GPI_SPACE

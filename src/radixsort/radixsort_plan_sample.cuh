@@ -37,7 +37,8 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
     }
     __syncthreads();
     const bool passes = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
-    const bool few = passes && uneven_ways<T, LARGE>(job, job.plan->varying, shared).cells;
+    const int digits = varying_digits(job, job.plan->varying);
+    const bool few = passes && uneven_ways<T, LARGE>(job, digits, shared).cells;
     if (threadIdx.x > 0)
         return;
     if (splits_by_levels(job, job.plan->varying)) {
@@ -58,7 +59,8 @@ __device__ __noinline__ void look_for_passes(const RadixKeys<K> &job)
         return;
     const uint64_t vary = ~0ull >> (64 - (seen >> 8 & 0xff)) >> (seen & 0xff) << (seen & 0xff);
     __syncthreads();
-    const UnevenWays ways = uneven_ways<T, true>(job, vary, (uint32_t *)memory);
+    const UnevenWays ways =
+        uneven_ways<T, true>(job, varying_digits(job, vary), (uint32_t *)memory);
     if (ways.map || ways.cells)
         return;
     for (uint32_t block = threadIdx.x; block < gridDim.x; block += T)

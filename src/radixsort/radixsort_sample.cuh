@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample says of words: the range they are in, and how often they repeat. */
+/* What a sample says of words: the range they are in, how often they repeat, and the way that
+ * follows from that. */
 #pragma once
 
 #include "radixsort/radixsort_key_codec.cuh"
@@ -104,7 +105,9 @@ template <class K> GPI_DEVICE void set_cells(gpi_radix_segment &to, K low, K hig
 
 struct Repeats {
     uint32_t pairs; /* of equal words */
-    uint32_t hot;   /* words that it has radix_tuning.hot_words times or more */
+    uint32_t twice; /* words that it has so often */
+    uint32_t often; /* the others that are there more than once, each time */
+    uint32_t hot;   /* the same of words that it has radix_tuning.hot_words times or more */
     int bits;       /* of the range of all but a few of the outermost words */
 };
 
@@ -160,7 +163,7 @@ template <int T, class K> GPI_DEVICE SampleOf<K> sample_words(const RadixKeys<K>
 template <int T, class K> GPI_DEVICE bool are_few(const SampleOf<K> &words, uint32_t *sums)
 {
     const uint32_t alone = __popc(__match_any_sync(all_lanes, words.of[0])) == 1;
-    return block_sums<T>(alone, sums).y <= T / radix_tuning.hot_rest;
+    return block_sums<T>(alone, sums).y <= T / radix_tuning.others_few;
 }
 
 /* By one block, with a table in shared memory of the words of the sample. */
@@ -188,15 +191,58 @@ __device__ __noinline__ Repeats sample_repeats(SampleOf<uint32_t> sampled, uint3
         atomicAdd(&counts[at], 1u);
     }
     __syncthreads();
-    uint32_t pairs = 0, hot = 0;
+    uint32_t pairs = 0, many = 0; /* with what is below 2^12 in the upper bits */
     for (uint32_t i = threadIdx.x; i < places; i += T) {
         const uint32_t count = counts[i];
         pairs += count ? count * (count - 1) / 2 : 0;
-        hot += count >= radix_tuning.hot_words ? count : 0;
+        pairs += count == 2 ? 1u << 20 : 0;
+        many += count > 2 ? count : 0;
+        many += count >= radix_tuning.hot_words ? count << 16 : 0;
     }
+    static_assert(sample <= 1024, "sums fit");
     pairs = block_sums<T>(pairs, sums).y;
-    hot = block_sums<T>(hot, sums).y;
-    return {pairs, hot, range_bits<T>(sampled.of, sums + 32)};
+    many = block_sums<T>(many, sums).y;
+    return {pairs & 0xfffff, pairs >> 20, many & 0xffff, many >> 16,
+            range_bits<T>(sampled.of, sums + 32)};
+}
+
+/* ---- ways for uneven keys ---- */
+
+/* What is likely to be faster than passes, if buckets do not fit: a map where words hardly repeat
+ * but for some, which get buckets of their own, or where they are so close that a bin of a bucket
+ * has equal ones; cells where nearly all are of few words, and hardly any other is left. */
+struct UnevenWays {
+    enum gpi_radix_map_kind map;
+    bool cells;
+};
+
+/* By one block; digits: the passes that there would be. */
+template <int T, bool LARGE, class K>
+GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, int digits, uint32_t *shared)
+{
+    if constexpr (LARGE && radix_by_map<K>)
+        if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
+            digits > radix_tuning.digits_few) {
+            constexpr uint64_t sample = radix_tuning.repeats_sample;
+            const SampleOf<K> words = sample_words<T>(job);
+            __syncthreads();
+            if (are_few<T>(words, shared))
+                return {gpi_radix_unmapped, true};
+            const uint64_t n = job.items(), buckets = map_buckets(n, job.bucket_max);
+            const Repeats repeats = sample_repeats<T>(words, shared);
+            const bool few = repeats.hot >= sample - sample / radix_tuning.hot_rest;
+            const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
+            const bool close = repeated << repeats.bits <= buckets << radix_tuning.map_close_bits;
+            /* One pair says nothing, though it may stand for many. */
+            const uint64_t others = sample - repeats.often;
+            const bool rare =
+                others > sample / radix_tuning.others_few &&
+                (repeats.twice < 2 || repeats.twice * n / (sample * others / 2) <= job.repeats_max);
+            if (n >= radix_tuning.map_items || !(rare || close))
+                return {gpi_radix_unmapped, few};
+            return {rare && repeats.often ? gpi_radix_marked : gpi_radix_mapped, few};
+        }
+    return {gpi_radix_unmapped, false};
 }
 
 } // namespace GPI_SPACE

@@ -72,15 +72,16 @@ struct RadixTuning {
     uint32_t cells_even, cells_even_keys;
     int cells_digits, digits_few;
 
-    /* Where buckets do not fit, repeats_sample words tell how often words repeat. A map is tried
-     * first, of arrays of less than map_items, if a word has at most repeats_max items (of keys
-     * alone repeats_max_keys) on the average; or if these, times the words of the sample's range,
-     * are 2^map_close_bits a bucket at most. If all but 1/hot_rest of the sample are words that are
-     * there hot_words times, cells are taken too. A map is learned from map_sample words, or twice
-     * as many, and has 2^map_cell_bits cells, and rows of 2^map_row_bits. Buckets that are too
-     * large are left to blocks if one of them has 1/map_large_share of the array to move at most,
-     * all of them 1/map_large_work. */
-    uint32_t repeats_sample, repeats_max, repeats_max_keys, hot_words, hot_rest;
+    /* Where buckets do not fit, repeats_sample words tell how often words repeat. Of arrays of less
+     * than map_items a map is tried first if a word has at most repeats_max items (of keys alone
+     * repeats_max_keys) on the average, but for those that the sample has three times and more,
+     * which are to leave more than 1/others_few of it; or if items of a word, times the words of
+     * the sample's range, are 2^map_close_bits a bucket at most. If all but 1/hot_rest of the
+     * sample are words that are there hot_words times, cells are taken too. A map is learned from
+     * map_sample words, or twice as many, and has 2^map_cell_bits cells, and rows of
+     * 2^map_row_bits. Buckets that are too large are left to blocks if one of them has
+     * 1/map_large_share of the array to move at most, all of them 1/map_large_work. */
+    uint32_t repeats_sample, repeats_max, repeats_max_keys, hot_words, hot_rest, others_few;
     uint64_t map_items;
     int map_close_bits, map_cell_bits, map_row_bits;
     int map_sample;
@@ -117,7 +118,7 @@ constexpr RadixTuning radix_sm75()
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
     t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
     t.repeats_sample = 1024, t.repeats_max = 24, t.repeats_max_keys = 64;
-    t.hot_words = 4, t.hot_rest = 16;
+    t.hot_words = 4, t.hot_rest = 16, t.others_few = 128;
     t.map_items = 32 << 20, t.map_sample = 24 << 10, t.map_close_bits = 15;
     t.map_cell_bits = 8, t.map_row_bits = 7;
     t.map_large_share = 256, t.map_large_work = 8;
@@ -227,7 +228,7 @@ constexpr int radix_adaptive_items_of(int key_bytes, int value_bytes)
 constexpr int radix_map_items(int key_bytes, int value_bytes)
 {
     const int map_bytes =
-        4 * ((1 << radix_tuning.map_cell_bits) + (3 << radix_tuning.map_row_bits));
+        4 * ((1 << radix_tuning.map_cell_bits) + (4 << radix_tuning.map_row_bits));
     int fit = radix_tile_fit(key_bytes, value_bytes, map_bytes + 1024, true);
     int most = value_bytes ? 48 : key_bytes == 8 ? 16 : 32;
     return (fit < most ? fit : most) / 4 * 4;
@@ -283,6 +284,12 @@ __host__ __device__ constexpr uint32_t map_buckets(uint64_t n, uint32_t bucket_m
     return (uint32_t)((n < most ? n : most) / (bucket_max / 2)) + 2;
 }
 
+/* The same with words that have one of their own, in each cell at most. */
+__host__ __device__ constexpr uint32_t map_buckets_max(uint64_t n, uint32_t bucket_max)
+{
+    return map_buckets(n, bucket_max) + (2u << radix_tuning.map_cell_bits) + 2;
+}
+
 /* Bits of their numbers. */
 __host__ __device__ constexpr int map_bucket_bits(uint32_t buckets)
 {
@@ -292,10 +299,31 @@ __host__ __device__ constexpr int map_bucket_bits(uint32_t buckets)
     return bits;
 }
 
+/* Of those the second pass takes, if there is one. */
+__host__ __device__ constexpr int map_second_bits(int bits, bool in_place)
+{
+    return bits <= 8 && !in_place ? 0 : bits / 2;
+}
+
 /* Words of the sample, whole batches of all threads: twice as many for many buckets. */
 __host__ __device__ constexpr uint32_t map_sample(uint64_t n)
 {
     return (uint32_t)radix_tuning.map_sample << (n >= radix_tuning.map_items / 4);
+}
+
+/* Bits of a place in a table of these words, of which at most half are taken; bytes of the table,
+ * with one place more, counts, and a list of places and how many there are. */
+__host__ __device__ constexpr int map_words_bits(uint32_t sample)
+{
+    int bits = 1;
+    while (2 * sample > 1u << bits)
+        bits++;
+    return bits;
+}
+
+constexpr size_t map_words_bytes(uint32_t sample)
+{
+    return (2 * ((1u << map_words_bits(sample)) + 1) + sample + 1) * sizeof(uint32_t);
 }
 
 /* Buckets of a segment between splitters at least. */

@@ -59,6 +59,10 @@ static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t r
         return (top / 2 + bell(random, 1 << 23)) & all;
     case FAR_APART:
         return ((random % 8) * (all / 11) + (random >> 32) % 5000) & all;
+    case SOME_APART:
+        return random % 4           ? random & all
+               : (random >> 2) % 20 ? ((random >> 8) % 40 * 0x9e3779b97f4a7c15u) >> (64 - width)
+                                    : (random >> 8 & 1) * all;
     default:
         return random & all;
     }

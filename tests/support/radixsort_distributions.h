@@ -35,6 +35,7 @@ enum kind {
     CROSSING,           /* even, on both sides of a power of two */
     WIDE_BELL,          /* a bell there */
     ONE_BELOW,          /* the even ones, and one far below them that hardly a sample has */
+    SOME_APART,         /* a quarter are of 40 words, of which two are the ends of the range */
     KINDS
 };
 
