@@ -46,7 +46,8 @@ struct AdaptiveKernel
     static constexpr int map_bytes = MapOf<K, FLOAT, VB, T>::shared_bytes;
     static constexpr int shared_bytes = cells_bytes > map_bytes ? cells_bytes : map_bytes;
 
-    /* The whole array, whose cells have been counted by radixsort_partition_k.cuh. */
+    /* The whole array, whose cells have been counted by radixsort_partition_k.cuh, or are counted
+     * as if they were others. */
     GPI_DEVICE gpi_radix_segment first_segment() const
     {
         const gpi_radix_plan &plan = *job.plan;

@@ -49,24 +49,35 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
         job.plan->skewed = passes && !few;
 }
 
-/* By the first block, while the others count: whether they do so in vain, as passes follow. */
+/* By the first block, while the others count: whether they do so in vain, as passes follow, or a
+ * map; should that not fit, cells are counted anew. */
 template <int T, bool FLOAT, class K>
 __device__ __noinline__ void look_for_passes(const RadixKeys<K> &job)
 {
     extern __shared__ __align__(16) char memory[];
     const uint32_t seen = look<T, FLOAT, true, K>(job);
-    if (seen >> 16 != 1)
+    if (!(seen >> 16 & 1))
         return;
     const uint64_t vary = ~0ull >> (64 - (seen >> 8 & 0xff)) >> (seen & 0xff) << (seen & 0xff);
+    const bool few = seen >> 24;
     __syncthreads();
     const UnevenWays ways =
         uneven_ways<T, true>(job, varying_digits(job, vary), (uint32_t *)memory);
-    if (ways.map || ways.cells)
+    if (!ways.map && (ways.cells || few))
         return;
     for (uint32_t block = threadIdx.x; block < gridDim.x; block += T)
         *(volatile uint32_t *)stop_of_block(job, block) = 1;
-    if (threadIdx.x == 0)
-        job.plan->skewed = gpi_radix_skewed;
+    if (threadIdx.x > 0)
+        return;
+    gpi_radix_plan &plan = *job.plan;
+    plan.skewed = gpi_radix_skewed;
+    if (!ways.map)
+        return;
+    plan.mapped = ways.map;
+    plan.route = gpi_radix_route_adaptive;
+    plan.bits = radix_tuning.bucket_bits;
+    plan.shift = 8 * sizeof(K) - plan.bits;
+    plan.zoomed = 1;
 }
 
 } // namespace GPI_SPACE
