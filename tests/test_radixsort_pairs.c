@@ -218,7 +218,7 @@ START_TEST(test_workspace_bytes_is_enough)
 END_TEST
 
 /* As documented for CUDA: the arrays and 12% from 2^24 items on (51% with code for GPUs before
- * sm_80), 4 MiB more below. No device is asked, so builds with CUDA are tested wherever they are. */
+ * sm_80), 4 MiB more below. No device is asked: builds with CUDA are tested wherever they are. */
 static double documented(double arrays, size_t n)
 {
     return arrays * (T_OLDEST_SM < 80 ? 1.51 : 1.12) + (n < 1 << 24 ? 4 << 20 : 0);

@@ -58,8 +58,7 @@ struct FewKeys {
             ((uint4 *)counts)[i] = make_uint4(0, 0, 0, 0);
     }
 
-    /* How many different ones there are among the sampled words of a bucket of `mean` keys, in
-     * 64ths. */
+    /* How many different ones are among the sampled words of a bucket of `mean` keys, in 64ths. */
     static GPI_DEVICE uint32_t expected(uint32_t words)
     {
         return (uint32_t)(64 * mean * (1 - __expf(-(float)words / mean)));

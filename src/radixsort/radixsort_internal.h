@@ -354,8 +354,8 @@ gp_status gpi_radix_copy_aside(gp_context *ctx, const char *function,
 gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t index_bytes,
                                 uint64_t n, const uint64_t *device_n, void *out);
 
-/* Upper bounds of the workspace of these sorts, also in place; 0 threads or multiprocessors: any
- * number. */
+/* Upper bounds of the workspace of these sorts, also in place; 0 threads or multiprocessors: as
+ * many as there may be. */
 size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job);
 size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job);
 
