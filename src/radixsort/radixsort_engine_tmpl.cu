@@ -178,8 +178,8 @@ RadixJobOf<Key, VB> job_of(const gpi_radix_engine_args *args, const gpi_radix_la
         lists.entries = (gpi_radix_entry *)((char *)job.states[1] + GPI_RADIX_LEARNED);
     piece(GPI_RADIX_MAP_SAMPLE, job.map.sample);
     piece(GPI_RADIX_MAP_COUNTS, job.map.counts);
-    piece(GPI_RADIX_MAP_STARTS, job.map.starts);
-    piece(GPI_RADIX_MAP_CURSORS, job.map.cursors);
+    job.map.cursors = job.cursors; /* buckets of bits have none where there is a map */
+    job.map.starts = job.cursors + layout.map_starts;
     return job;
 }
 

@@ -243,8 +243,6 @@ enum gpi_radix_piece {
     GPI_RADIX_LARGE,
     GPI_RADIX_MAP_SAMPLE,
     GPI_RADIX_MAP_COUNTS,
-    GPI_RADIX_MAP_STARTS,
-    GPI_RADIX_MAP_CURSORS,
     GPI_RADIX_PIECES
 };
 
@@ -258,6 +256,7 @@ struct gpi_radix_layout {
     bool by_values, adaptive;                              /* if buckets do not fit */
     uint32_t entries;                                      /* of a bucket's size, if adaptive */
     uint32_t others_max; /* segments of a level that need not be ones */
+    uint32_t map_starts; /* those of a map's buckets, behind its cursors among the others */
     uint64_t rows;       /* of states */
     struct gpi_radix_span pieces[GPI_RADIX_PIECES];
     size_t zeroed, bytes; /* what has to be zero, and all */

@@ -165,6 +165,12 @@ struct Bounds {
                5 * n / bucket_max + copied;
     }
 
+    /* Bits of the number of a bucket by a map. */
+    int map_bits(uint64_t n) const
+    {
+        return map_bucket_bits(map_buckets_max(n, bucket_max));
+    }
+
     /* Blocks that sort buckets, with some more for the entries of a list: what is left without a
      * block is sorted through memory, which takes as long as all others. Buckets of levels are
      * smaller than those of bits. */
@@ -204,7 +210,7 @@ struct Scratch {
         take(GPI_RADIX_BUCKETS, table);
         take(GPI_RADIX_RECOUNT, table);
         to.zeroed = to.bytes;
-        take(GPI_RADIX_CURSORS, table);
+        take(GPI_RADIX_CURSORS, std::max(table, 2 * to.map_starts * sizeof(uint32_t)));
     }
 
     /* States of tiles; those of every second pass are where levels have the tables of segments, and
@@ -245,12 +251,8 @@ struct Scratch {
 
     void take_map(uint64_t items) const
     {
-        const size_t table = sizeof(uint32_t)
-                             << map_bucket_bits(map_buckets_max(items, bounds.bucket_max));
         take(GPI_RADIX_MAP_SAMPLE, map_sample(items) * bounds.key_bytes);
-        take(GPI_RADIX_MAP_COUNTS, table);
-        take(GPI_RADIX_MAP_STARTS, table + sizeof(uint32_t));
-        take(GPI_RADIX_MAP_CURSORS, table + GPI_RADIX_SEGMENTS * sizeof(uint32_t));
+        take(GPI_RADIX_MAP_COUNTS, sizeof(uint32_t) << bounds.map_bits(items));
     }
 };
 
@@ -280,6 +282,8 @@ extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_by
         layout->entries = bounds.blocks(n, layout->bucket_bits);
     layout->rows = bounds.rows(n);
     layout->others_max = (uint32_t)bounds.others(items);
+    if (bounds.adaptive(n) && bounds.by_map)
+        layout->map_starts = (1u << bounds.map_bits(items)) + GPI_RADIX_SEGMENTS;
     const Scratch scratch = {bounds, n, *layout};
     scratch.take_tables();
     scratch.take_states(items);
