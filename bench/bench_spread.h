@@ -215,7 +215,8 @@ BENCH_INLINE uint64_t bench_spread_float(enum bench_spread spread, unsigned widt
     case BENCH_HALF_ZERO:
         return hash & 1 ? bench_float_bits(bench_normal(hash), width) : 0;
     case BENCH_LATITUDES:
-        return bench_float_bits(rint((35.0 + 18.0 * bench_normal(hash)) * 1e4) / 1e4, width);
+        return bench_float_bits(rint((35.0 + 18.0 * bench_normal(hash)) * 1e4) / 1e4 + 0.0,
+                                width); /* no negative zero, which keys alone tell from the other */
     case BENCH_LOG_NORMAL:
         return bench_float_bits(exp(4.0 * bench_normal(hash)), width);
     default: /* of floats as many bits as they hold */
