@@ -9,9 +9,11 @@ SPREADS = [
     ("many_equal", "4096 values"), ("most_equal", "49 of 50 equal"), ("sorted", "sorted"), ("reversed", "reversed"),
     ("almost_sorted", "nearly sorted"), ("runs", "sorted runs"), ("sawtooth", "sawtooth"), ("organ_pipe", "organ pipe"),
     ("entropy_0.544", "entropy 0.544"), ("entropy_0.201", "entropy 0.201"), ("tiles", "tiles"), ("top_byte", "top byte"),
-    ("low_20_bits", "low 20 bits"), ("far_clusters", "far clusters"), ("ids", "ids below n"), ("zipf", "Zipf's ids"),
+    ("low_20_bits", "low 20 bits"), ("offset", "ids, offset"), ("far_clusters", "far clusters"),
+    ("ids", "ids below n"), ("zipf", "Zipf's ids"),
     ("hashed_ids", "hashed Zipf ids"), ("normal_1e3", "normal, a thousand"), ("normal_1e6", "normal, a million"),
-    ("normal_wide", "normal, wide"), ("log_normal", "log-normal"), ("timestamps", "time stamps"),
+    ("normal_wide", "normal, wide"), ("around_zero", "around 0"), ("log_normal", "log-normal"),
+    ("timestamps", "time stamps"),
     ("edges", "edges, R-MAT"), ("grid", "edges, grid"), ("pointers", "pointers"), ("kmers", "k-mers"), ("words", "words"),
     ("counts", "counts"), ("addresses", "addresses"), ("morton", "codes of points"), ("unit", "in [0, 1)"),
     ("normal", "normal"), ("exponential", "exponential"), ("prices", "prices"), ("half_zero", "half of them 0"),
@@ -71,9 +73,9 @@ def peer_table(results, width, exponents):
     lines = ["| " + " | ".join([f"{width} bytes"] + [f"{c} 2<sup>{e}</sup>" for c, e in sizes]) + " |",
              "|---" + "|--:" * len(sizes) + "|"]
     for spread, dtype, name in results.kinds(width):
-        cells = [number(results.over_peer(c, spread, dtype, e), lambda x: x < 1) + ", " +
-                 number(results.over_uniform(c, spread, dtype, e), lambda x: x > BAR_UNIFORM) for c, e in sizes]
-        lines.append("| " + " | ".join([name] + cells) + " |")
+        cells = [[number(results.over_peer(c, spread, dtype, e), lambda x: x < 1),
+                  number(results.over_uniform(c, spread, dtype, e), lambda x: x > BAR_UNIFORM)] for c, e in sizes]
+        lines.append("| " + " | ".join([name] + [", ".join(filter(None, cell)) for cell in cells]) + " |")
     return lines + [""]
 
 
