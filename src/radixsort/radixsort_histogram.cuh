@@ -221,6 +221,30 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
     return at;
 }
 
+/* Where buckets do not fit. */
+struct UnfitRoute {
+    uint32_t map, route;
+};
+
+/* By one block. hot: items in buckets of more than 1/cells_few; most: of the largest bucket. */
+template <int T, bool LARGE, class K>
+__device__ __noinline__ UnfitRoute route_of_unfit(const RadixKeys<K> &job, uint32_t hot,
+                                                  uint32_t most, uint32_t *shared)
+{
+    const uint64_t n = job.items();
+    const int digits = varying_digits(job, job.plan->varying);
+    if (job.split_bits && digits > 1) /* one is one pass */
+        return {gpi_radix_unmapped, gpi_radix_route_splitters};
+    const bool few = hot >= n - n / radix_tuning.cells_rest;
+    const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
+    const UnevenWays ways = uneven_ways<T, LARGE>(job, digits, shared);
+    const bool by_cells =
+        !radix_by_splitters<K> && job.adaptive_allowed && (few || even || ways.cells);
+    const bool adaptive = ways.map || by_cells || splits_by_levels(job, job.plan->varying);
+    return {(uint32_t)ways.map,
+            (uint32_t)(adaptive ? gpi_radix_route_adaptive : gpi_radix_route_lsd)};
+}
+
 /*
  * By one block: counts become starts; the route, and the tiles of the second pass. Each warp sums
  * a run of counts, 32 at a time.
@@ -272,21 +296,11 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool fits =
         all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
         (any_size || (job.split_bits ? most <= job.bucket_max : job.large_fit(most, excess)));
-    const bool few = hot >= n - n / radix_tuning.cells_rest;
-    const int digits = varying_digits(job, job.plan->varying);
-    const bool splits = job.split_bits && digits > 1; /* one is one pass */
-    const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
-    const UnevenWays ways = fits ? UnevenWays{gpi_radix_unmapped, false}
-                                 : uneven_ways<T, LARGE>(job, digits, shared + 4 * warps);
-    const bool by_cells =
-        !radix_by_splitters<K> && job.adaptive_allowed && (few || even || ways.cells);
+    const UnfitRoute unfit = fits ? UnfitRoute{gpi_radix_unmapped, gpi_radix_route_buckets}
+                                  : route_of_unfit<T, LARGE>(job, hot, most, shared + 4 * warps);
     if (threadIdx.x == 0) {
-        job.plan->mapped = ways.map;
-        job.plan->route = fits     ? gpi_radix_route_buckets
-                          : splits ? gpi_radix_route_splitters
-                          : ways.map || by_cells || splits_by_levels(job, job.plan->varying)
-                              ? gpi_radix_route_adaptive
-                              : gpi_radix_route_lsd;
+        job.plan->mapped = unfit.map;
+        job.plan->route = unfit.route;
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;

@@ -143,7 +143,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         uint32_t *counts = job.buckets;
         BitRange vary = {job.begin, job.end};
         of_few.template clear<T>(job);
-        if (job.items() >= radix_tuning.sampled_items && !sample(vary))
+        if (LARGE && job.items() >= radix_tuning.sampled_items && !sample(vary))
             return false;
         if constexpr (LARGE && (radix_by_splitters<K> || radix_has_splits<K, VB, LARGE>))
             if (may_look()) {
