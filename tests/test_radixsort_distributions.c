@@ -124,7 +124,7 @@ START_TEST(test_radix_sort_spread_close_descending)
     static const gp_dtype integers[] = {GP_I32, GP_U64, GP_U32, GP_I64};
     static const size_t sizes[] = {70001, 1000003, 4200007};
     const gp_dtype dtype = integers[_i % 4];
-    const size_t n = t_at_most(sizes[_i / 4]), key = gp_dtype_bytes(dtype), bytes = n * key;
+    const size_t n = close_items(sizes[_i / 4]), key = gp_dtype_bytes(dtype), bytes = n * key;
     gp_radix_sort_options options = GP_RADIX_SORT_OPTIONS_INIT;
     options.order = GP_DESCENDING;
     uint32_t *index = t_host(n * 4);
@@ -155,7 +155,7 @@ START_TEST(test_radix_sort_spread_close_counted_on_device)
     static const gp_dtype dtypes_of[] = {GP_I32, GP_F64, GP_F32, GP_I64};
     static const size_t sizes[] = {300007, 2500001, 5255225};
     const gp_dtype dtype = dtypes_of[_i % 4];
-    const size_t most = t_at_most(sizes[_i / 4]), key = gp_dtype_bytes(dtype), bytes = most * key;
+    const size_t most = close_items(sizes[_i / 4]), key = gp_dtype_bytes(dtype), bytes = most * key;
     const uint64_t n = most - most / 16;
     gp_radix_sort_options options = GP_RADIX_SORT_OPTIONS_INIT;
     uint32_t *index = t_host(most * 4);

@@ -79,6 +79,11 @@ void *keys_new(enum kind kind, size_t n, int width)
     return keys;
 }
 
+size_t close_items(size_t n)
+{
+    return t_at_most(t_is_cuda() ? n : n / 4);
+}
+
 static uint64_t key_at(const void *keys, size_t i, int width)
 {
     uint64_t key = 0;
