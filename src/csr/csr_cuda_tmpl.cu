@@ -309,8 +309,10 @@ gp_status read_word(gp_context *ctx, const char *f, const uint64_t *word, uint64
 
 gp_status merge(gp_context *ctx, const gpi_csr_sorted *s)
 {
-    return gpi_dtype_is_float(s->c->value_dtype) ? GPI_LAUNCHER(gpi_csr_merge_reals)(ctx, s)
-                                                 : GPI_LAUNCHER(gpi_csr_merge_integers)(ctx, s);
+    const bool folds = s->c->duplicates <= GP_DUPLICATES_MAX;
+    return folds && gpi_dtype_is_float(s->c->value_dtype)
+               ? GPI_LAUNCHER(gpi_csr_merge_reals)(ctx, s)
+               : GPI_LAUNCHER(gpi_csr_merge_integers)(ctx, s);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CUDA: launcher of the merging of duplicates, for every value dtype; compiled for integers and for
- * floats (GPI_REAL), as a unit is what a first call loads. */
+ * floats (GPI_REAL), as a unit is what a first call loads. Of values that are only chosen the bytes
+ * decide: they are of the unit for integers. */
 #include <type_traits>
 
 #include <cuda_runtime.h>
@@ -22,6 +23,13 @@ struct Call {
     uint32_t blocks;
 };
 
+template <class Op, class A, class S> void fold(const Call &call)
+{
+    launch_behind(call.ctx, csr_merge_k<Op, A, S>, call.blocks, csr_tuning.threads, 0,
+                  (const S *)call.values, call.runs, (S *)call.c->out_values);
+}
+
+#if !GPI_REAL
 template <class S> void pick(const Call &call)
 {
     launch_behind(call.ctx, csr_pick_k<S>, call.blocks, csr_tuning.threads, 0,
@@ -29,13 +37,24 @@ template <class S> void pick(const Call &call)
                   (S *)call.c->out_values);
 }
 
-template <class Op, class A, class S> void fold(const Call &call)
+void pick_by_bytes(const Call &call)
 {
-    launch_behind(call.ctx, csr_merge_k<Op, A, S>, call.blocks, csr_tuning.threads, 0,
-                  (const S *)call.values, call.runs, (S *)call.c->out_values);
+    switch (gp_dtype_bytes(call.c->value_dtype)) {
+    case 1:
+        return pick<uint8_t>(call);
+    case 2:
+        return pick<uint16_t>(call);
+    case 4:
+        return pick<uint32_t>(call);
+    case 8:
+        return pick<uint64_t>(call);
+    default: /* no values */
+        return;
+    }
 }
+#endif
 
-/* Items as what they are moved and summed as, where the sign makes no difference. */
+/* Items as what they are summed as, where the sign makes no difference. */
 template <class S, bool integer> struct Plain {
     typedef S type;
 };
@@ -54,11 +73,8 @@ template <class S, class Summand, class Ordered> void merge_dtype(const Call &ca
     case GP_DUPLICATES_MIN:
         fold<Smaller, Ordered, S>(call);
         break;
-    case GP_DUPLICATES_MAX:
-        fold<Larger, Ordered, S>(call);
-        break;
     default:
-        pick<Unsigned>(call);
+        fold<Larger, Ordered, S>(call);
     }
 }
 
@@ -93,6 +109,12 @@ extern "C" gp_status GPI_LAUNCHER(NAME)(gp_context *ctx, const gpi_csr_sorted *s
         ctx, s->c, s->values,
         Runs{n, s->c->device_nnz, s->heads, Unsorted{s->unsorted, s->c->values, s->by_row_values}},
         csr_blocks(ctx, s->unsorted, blocks_for<csr_tile>(n))};
+#if !GPI_REAL
+    if (s->c->duplicates > GP_DUPLICATES_MAX) {
+        pick_by_bytes(call);
+        return gpi_cuda_launched(ctx, s->c->function);
+    }
+#endif
     switch (s->c->value_dtype) {
 #define MERGE_CASE(dtype, S, Summand, Ordered)                                                     \
     case dtype:                                                                                    \
