@@ -179,7 +179,7 @@ static void sort(void *arg)
 gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
     struct gpi_radixsort_cpu_run run;
-    struct sort s = {gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(job->key_bytes)), &run.c};
+    struct sort s = {gpi_radixsort_cpu_code[ctx->isa].sort[gpi_key_width(job->key_bytes)], &run.c};
     GPI_TRY(gpi_radixsort_cpu_open(ctx, function, job, false, &run));
     if (run.indices)
         gpi_radixsort_by_indices(&run, false, sort, &s);
@@ -191,14 +191,7 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
     return GP_OK;
 }
 
-/* ---- the table, by instruction set and log2 of the key's bytes ---- */
-
-/* Sorts of an array and of a segment by one thread. */
-struct cpu_row {
-    gpi_radixsort_cpu_fn *sort[4];
-    gpi_radixsort_segment_fn *segment[4];
-    gpi_radixsort_short_fn *several;
-};
+/* ---- the table ---- */
 
 #define WIDTHS(name, isa)                                                                          \
     name##8_cpu_##isa, name##16_cpu_##isa, name##32_cpu_##isa, name##64_cpu_##isa
@@ -213,19 +206,4 @@ struct cpu_row {
 
 GPI_ISAS(DECLARE_CPU)
 
-static const struct cpu_row cpu_table[] = {GPI_ISAS(ROW_CPU)};
-
-gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width)
-{
-    return cpu_table[isa].sort[width];
-}
-
-gpi_radixsort_segment_fn *gpi_radixsort_segment_get(int isa, int width)
-{
-    return cpu_table[isa].segment[width];
-}
-
-gpi_radixsort_short_fn *gpi_radixsort_short_get(int isa)
-{
-    return cpu_table[isa].several;
-}
+const struct gpi_radix_cpu_code gpi_radixsort_cpu_code[] = {GPI_ISAS(ROW_CPU)};

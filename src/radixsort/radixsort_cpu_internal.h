@@ -50,10 +50,13 @@ typedef size_t gpi_radixsort_short_fn(const struct gpi_radix_job *j, size_t star
 /* Puts unsigned words in order; false: they are all there, in no order. */
 typedef bool gpi_radixsort_quick_fn(void *words, size_t n);
 
-/* radixsort_cpu.c, by the instruction set and log2 of the key's bytes. */
-gpi_radixsort_cpu_fn *gpi_radixsort_cpu_get(int isa, int width);
-gpi_radixsort_segment_fn *gpi_radixsort_segment_get(int isa, int width);
-gpi_radixsort_short_fn *gpi_radixsort_short_get(int isa);
+/* The code for an instruction set, by log2 of the key's bytes. */
+struct gpi_radix_cpu_code {
+    gpi_radixsort_cpu_fn *sort[4];
+    gpi_radixsort_segment_fn *segment[4];
+    gpi_radixsort_short_fn *several;
+};
+extern const struct gpi_radix_cpu_code gpi_radixsort_cpu_code[GPI_ISA_COUNT];
 
 struct gpi_radix_value16 {
     uint64_t half[2];

@@ -72,10 +72,9 @@ enum { PIECE = 256 /* segments whose ends are looked at together */ };
 struct run {
     const struct gpi_radix_cpu_job *c; /* of the whole array */
     struct segments g;
-    gpi_radixsort_cpu_fn *sort;
-    gpi_radixsort_segment_fn *segment;
-    gpi_radixsort_short_fn *several;
-    bool few;       /* items of a segment are sorted here, or by `several` */
+    const struct gpi_radix_cpu_code *code;
+    int width;      /* log2 of a key's bytes */
+    bool few;       /* items of a segment are sorted here, or several together */
     size_t longest; /* that one thread sorts */
     uint64_t share;
 };
@@ -111,7 +110,7 @@ static void sort_one(const struct run *r, size_t start, size_t items)
     if (r->few && items <= FEW_ITEMS)
         sort_few(&r->c->job, start, items);
     else if (items && items <= r->longest)
-        r->segment(r->c, start, items);
+        r->code->segment[r->width](r->c, start, items);
 }
 
 /* Segments from `start` on, given by their ends. */
@@ -119,7 +118,7 @@ static void sort_piece(const struct run *r, size_t start, const uint32_t *ends, 
 {
     for (size_t s = 0; s < count; s++) {
         if (r->few && ends[s] - ends[(ptrdiff_t)s - 1] <= GPI_RADIX_SHORT_ITEMS)
-            s += r->several(&r->c->job, start, ends + s, count - s);
+            s += r->code->several(&r->c->job, start, ends + s, count - s);
         if (s < count)
             sort_one(r, start + ends[(ptrdiff_t)s - 1], ends[s] - ends[(ptrdiff_t)s - 1]);
     }
@@ -153,7 +152,7 @@ static void sort_long(const struct run *r)
             continue;
         struct gpi_radix_cpu_job sub = gpi_radixsort_part_of(r->c, start, items);
         sub.parts = gpi_radixsort_parts(sub.threads, sub.job.n);
-        r->sort(&sub);
+        r->code->sort[r->width](&sub);
     }
 }
 
@@ -181,13 +180,13 @@ gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gp
 {
     const struct gpi_radix_job *j = &s->job;
     struct gpi_radixsort_cpu_run sort;
-    struct run r = {.c = &sort.c, .g = segments_of(s)};
+    struct run r = {.c = &sort.c,
+                    .g = segments_of(s),
+                    .code = &gpi_radixsort_cpu_code[ctx->isa],
+                    .width = gpi_key_width(j->key_bytes)};
     if (j->n == 0)
         return GP_OK;
     GPI_TRY(gpi_radixsort_cpu_open(ctx, function, j, true, &sort));
-    r.sort = gpi_radixsort_cpu_get(ctx->isa, gpi_key_width(j->key_bytes));
-    r.segment = gpi_radixsort_segment_get(ctx->isa, gpi_key_width(j->key_bytes));
-    r.several = gpi_radixsort_short_get(ctx->isa);
     if (j->begin_bit == j->end_bit)
         gpi_radixsort_copy_all(&sort.c);
     else if (sort.indices)
