@@ -85,9 +85,9 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
 #define sort_by_positions(c) ((void)(c), false)
 #endif
 
-/* A sort of at most GPI_RADIX_PART_MAX items by the calling thread; with values it has
- * values_in. All ways are stable, or sort what keeps its bits in any order, so which one is
- * taken does not show. */
+/* A sort of at most GPI_RADIX_PART_MAX items by the calling thread, whose values may be indices
+ * that are not there yet. All ways are stable, or sort what keeps its bits in any order, so which
+ * one is taken does not show. */
 static void sort_alone(const struct gpi_radix_cpu_job *c)
 {
     struct gpi_radix_cpu_job whole = *c;
@@ -95,6 +95,10 @@ static void sort_alone(const struct gpi_radix_cpu_job *c)
         return;
     if (by_positions(c) && sort_by_positions(c))
         return;
+    if (c->job.value_bytes && !c->job.values_in) {
+        gpi_radixsort_copy(c, c->job.values_out, NULL, c->job.value_bytes);
+        whole.job.values_in = c->job.values_out;
+    }
     if (c->job.n <= SHORT_ITEMS) {
         sort_short(&whole.job);
     } else if (c->job.n * (KEY_BYTES + c->job.value_bytes) <= CACHED_BYTES) {
@@ -219,25 +223,12 @@ static void sort_msd(const struct gpi_radix_cpu_job *c)
         sort_buckets(&b);
 }
 
-/* As sort_alone(), but the indices may still have to be written. */
-static void sort_one_part(const struct gpi_radix_cpu_job *c)
-{
-    struct gpi_radix_cpu_job whole = *c;
-    if (by_positions(c) && !c->job.values_in && sort_by_positions(c))
-        return;
-    if (c->job.value_bytes && !c->job.values_in) {
-        gpi_radixsort_copy(c, c->job.values_out, NULL, c->job.value_bytes);
-        whole.job.values_in = c->job.values_out;
-    }
-    sort_alone(&whole);
-}
-
 static void sort_words(const struct gpi_radix_cpu_job *c)
 {
     const struct gpi_radix_job *j = &c->job;
     size_t bytes = j->n * (KEY_BYTES + j->value_bytes);
     if (c->parts == 1 && bytes <= (by_quick(c) ? STREAM_BYTES : CACHED_BYTES))
-        sort_one_part(c);
+        sort_alone(c);
     else
         sort_msd(c);
 }
