@@ -17,7 +17,8 @@
 #include "core/workspace.h"
 #include "radixsort/radixsort_internal.h"
 
-/* Memory for some threads, a byte for each behind it says whether it is taken. */
+/* Memory for some threads, a byte for each behind it says whether it is taken; or, of no count, for
+ * the calling one. */
 struct gpi_radix_rooms {
     char *memory;
     unsigned char *taken;
@@ -29,8 +30,8 @@ struct gpi_radix_cpu_job {
     struct gpi_radix_job job; /* keys_out is set, value_bytes is 0, 1, 2, 4, 8 or 16 */
     void *keys_tmp;
     void *values_tmp;
-    void *counts;                        /* see gpi_radixsort_counts_bytes() */
-    struct gpi_radix_rooms rooms, words; /* see gpi_radixsort_rooms_bytes() */
+    void *counts; /* see gpi_radixsort_counts_bytes() */
+    struct gpi_radix_rooms rooms;
     size_t parts;
     int threads;
     bool keys_alone; /* no values, and all bits are compared */
@@ -158,9 +159,10 @@ static inline size_t gpi_radixsort_counts_bytes(const struct gpi_radix_job *j, s
 #define GPI_RADIX_CACHED_BYTES ((size_t)4 << 20)
 
 /*
- * A room is where one thread collects the items of each bin until they fill lines. It is too large
- * for the stack of a thread that may have little. One for every thread that moves items, whether
- * those of parts or of buckets.
+ * A room is where one thread collects the items of each bin until they fill lines, or sorts words
+ * of 8 bytes, of keys and positions: as many as it has items, or as the caches hold, which takes
+ * more than lines where there are both. It is too large for the stack of a thread that may have
+ * little. One for every thread that moves items, whether those of parts or of buckets.
  */
 #define GPI_RADIX_ROOM_ITEMS(key_bytes, value_bytes)                                               \
     ((value_bytes) >= 8 && (key_bytes) == 8 ? 8 : 16)
@@ -169,59 +171,32 @@ static inline size_t gpi_radixsort_counts_bytes(const struct gpi_radix_job *j, s
                                           : GPI_RADIX_ROOM_ITEMS(key_bytes, value_bytes) *         \
                                                 (size_t)((key_bytes) + (value_bytes))))
 
-/* Bytes of what moves beside a key: the value, or an index in its place. */
-static inline size_t gpi_radixsort_moved_bytes(const struct gpi_radix_job *j)
+/* Of each room; 0: there are none. */
+static inline size_t gpi_radixsort_room_bytes(const struct gpi_radix_job *j, size_t movers)
 {
-    bool direct = gpi_radixsort_value_is_direct(j->value_bytes);
-    return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
+    const size_t words = (j->n / movers * sizeof(uint64_t) / 64 + 1) * 64;
+    const bool cached = movers == 1 && j->n * j->key_bytes <= GPI_RADIX_CACHED_BYTES;
+    if (gpi_radixsort_keys_alone(j))
+        return cached ? 0 : GPI_RADIX_ROOM_BYTES(j->key_bytes, 0);
+    return words < GPI_RADIX_CACHED_BYTES ? words : GPI_RADIX_CACHED_BYTES;
 }
 
-/* Where one thread sorts words of 8 bytes, of keys and positions: bytes for as many as it has
- * items, or what the caches hold. */
-static inline size_t gpi_radixsort_words_room(const struct gpi_radix_job *j, size_t movers)
-{
-    const size_t bytes = (j->n / movers + 1) * sizeof(uint64_t);
-    return bytes < GPI_RADIX_CACHED_BYTES ? bytes : GPI_RADIX_CACHED_BYTES;
-}
-
-static inline size_t gpi_radixsort_words_bytes(const struct gpi_radix_job *j, size_t movers)
-{
-    return gpi_radixsort_keys_alone(j)
-               ? 0
-               : gpi_piece(movers * (gpi_radixsort_words_room(j, movers) + 1));
-}
-
-/* Rooms of a sort, of its words and where it moves items. */
 static inline size_t gpi_radixsort_rooms_bytes(const struct gpi_radix_job *j, size_t movers)
 {
-    const size_t value_bytes = gpi_radixsort_moved_bytes(j);
-    const size_t words = gpi_radixsort_words_bytes(j, movers);
-    if (movers == 1 && j->n * (j->key_bytes + value_bytes) <= GPI_RADIX_CACHED_BYTES)
-        return words;
-    return words + movers * (GPI_RADIX_ROOM_BYTES(j->key_bytes, value_bytes) + 1);
-}
-
-static inline struct gpi_radix_rooms gpi_radixsort_rooms_at(char *memory, size_t count,
-                                                            size_t bytes)
-{
-    const struct gpi_radix_rooms r = {memory, (unsigned char *)memory + count * bytes, count,
-                                      bytes};
-    memset(r.taken, 0, count);
-    return r;
+    const size_t bytes = gpi_radixsort_room_bytes(j, movers);
+    return bytes ? movers * (bytes + 1) : 0;
 }
 
 /* Lay them out in memory of that size, or NULL. */
 static inline void gpi_radixsort_rooms_open(struct gpi_radix_cpu_job *c, char *memory)
 {
-    const struct gpi_radix_job *j = &c->job;
-    const size_t movers = gpi_radixsort_movers(c->threads, j->n);
-    const size_t words = gpi_radixsort_words_bytes(j, movers);
-    if (memory && words)
-        c->words = gpi_radixsort_rooms_at(memory, movers, gpi_radixsort_words_room(j, movers));
-    if (memory && gpi_radixsort_rooms_bytes(j, movers) > words)
-        c->rooms = gpi_radixsort_rooms_at(
-            memory + words, movers,
-            GPI_RADIX_ROOM_BYTES(j->key_bytes, gpi_radixsort_moved_bytes(j)));
+    const size_t movers = gpi_radixsort_movers(c->threads, c->job.n);
+    const size_t bytes = gpi_radixsort_room_bytes(&c->job, movers);
+    if (!memory)
+        return;
+    c->rooms =
+        (struct gpi_radix_rooms){memory, (unsigned char *)memory + movers * bytes, movers, bytes};
+    memset(c->rooms.taken, 0, movers);
 }
 
 /* A room that is free, which the calling thread has from now on; or NULL. */
@@ -230,13 +205,14 @@ static inline void *gpi_radixsort_room_take(const struct gpi_radix_rooms *r)
     for (size_t k = 0; k < r->count; k++)
         if (!__atomic_exchange_n(&r->taken[k], 1, __ATOMIC_ACQUIRE))
             return r->memory + k * r->bytes;
-    return NULL;
+    return r->count ? NULL : r->memory;
 }
 
 static inline void gpi_radixsort_room_give(const struct gpi_radix_rooms *r, const void *room)
 {
-    const size_t k = (size_t)((const char *)room - r->memory) / r->bytes;
-    __atomic_store_n(&r->taken[k], 0, __ATOMIC_RELEASE);
+    if (r->count)
+        __atomic_store_n(&r->taken[(size_t)((const char *)room - r->memory) / r->bytes], 0,
+                         __ATOMIC_RELEASE);
 }
 
 /* Items [start, start + n) as a sort of their own. */

@@ -105,11 +105,12 @@ static void sort_alone(const struct gpi_radix_cpu_job *c)
         sort_cached(&whole);
     } else {
         whole.rooms.memory = room_open(c);
+        whole.rooms.count = 0;
         whole.counts = NULL; /* see open_sort() */
         whole.parts = 1;
         whole.threads = 1;
         sort_words(&whole);
-        room_close(c, whole.rooms.memory);
+        gpi_radixsort_room_give(&c->rooms, whole.rooms.memory);
     }
 }
 

@@ -355,7 +355,7 @@ static __attribute__((noinline)) bool sort_by_positions(const struct gpi_radix_c
         return true;
     }
     void *words = small                                       ? stack
-                  : j->n * sizeof(uint64_t) <= c->words.bytes ? gpi_radixsort_room_take(&c->words)
+                  : j->n * sizeof(uint64_t) <= c->rooms.bytes ? gpi_radixsort_room_take(&c->rooms)
                                                               : NULL;
     if (!words)
         return false;
@@ -365,6 +365,6 @@ static __attribute__((noinline)) bool sort_by_positions(const struct gpi_radix_c
     if (sorted)
         collect_values(c, 0, j->n, words);
     if (!small)
-        gpi_radixsort_room_give(&c->words, words);
+        gpi_radixsort_room_give(&c->rooms, words);
     return sorted;
 }

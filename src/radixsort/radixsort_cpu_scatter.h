@@ -167,7 +167,7 @@ static void NAME(move)(void *arg, size_t part)
     }
     NAME(flush_all)(&target);
     store_fence();
-    room_close(s->c, room);
+    gpi_radixsort_room_give(&s->c->rooms, room);
 }
 
 #undef NAME

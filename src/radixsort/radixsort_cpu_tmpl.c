@@ -96,21 +96,14 @@ static size_t part_begin(const struct gpi_radix_cpu_job *c, size_t part)
     return gpi_part_begin(c->job.n, c->parts, part);
 }
 
-/* A room of the calling thread: one of those of all threads that move items, or the only one. */
+/* A room of the calling thread, for which it waits. */
 static void *room_open(const struct gpi_radix_cpu_job *c)
 {
-    void *room = c->rooms.memory;
-    if (c->parts > 1)
-        do
-            room = gpi_radixsort_room_take(&c->rooms);
-        while (!room);
+    void *room;
+    do
+        room = gpi_radixsort_room_take(&c->rooms);
+    while (!room);
     return room;
-}
-
-static void room_close(const struct gpi_radix_cpu_job *c, const void *room)
-{
-    if (c->parts > 1)
-        gpi_radixsort_room_give(&c->rooms, room);
 }
 
 static bool is_learned(const struct digit *g)
