@@ -18,18 +18,19 @@ enum { LINE = 64, STREAM_BYTES = 8 << 20 };
  * asks for their lines before it writes them. */
 uint64_t gpi_cache_bytes(void);
 
-#if defined(__SSE2__)
+/* d is aligned to a line. */
 static inline void line_past_cache(const char *s, char *d)
 {
 #if defined(__AVX512F__)
     _mm512_stream_si512((__m512i *)(void *)d, _mm512_loadu_si512(s));
-#else
+#elif defined(__SSE2__)
     for (int k = 0; k < LINE; k += 16)
         _mm_stream_si128((__m128i *)(void *)(d + k),
                          _mm_loadu_si128((const __m128i *)(const void *)(s + k)));
+#else
+    memcpy(d, s, LINE);
 #endif
 }
-#endif
 
 static inline void copy_past_cache(const void *source, size_t bytes, void *destination)
 {

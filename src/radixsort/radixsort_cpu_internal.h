@@ -6,12 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include "core/threads.h"
 #include "core/words.h"
 #include "core/workspace.h"
@@ -164,12 +158,7 @@ static inline size_t gpi_radixsort_counts_bytes(const struct gpi_radix_job *j, s
  * more than lines where there are both. It is too large for the stack of a thread that may have
  * little. One for every thread that moves items, whether those of parts or of buckets.
  */
-#define GPI_RADIX_ROOM_ITEMS(key_bytes, value_bytes)                                               \
-    ((value_bytes) >= 8 && (key_bytes) == 8 ? 8 : 16)
-#define GPI_RADIX_ROOM_BYTES(key_bytes, value_bytes)                                               \
-    (GPI_RADIX_BINS * ((value_bytes) == 0 ? (size_t)128                                            \
-                                          : GPI_RADIX_ROOM_ITEMS(key_bytes, value_bytes) *         \
-                                                (size_t)((key_bytes) + (value_bytes))))
+enum { GPI_RADIX_LINES_BYTES = 128 * GPI_RADIX_BINS }; /* of keys alone */
 
 /* Of each room; 0: there are none. */
 static inline size_t gpi_radixsort_room_bytes(const struct gpi_radix_job *j, size_t movers)
@@ -177,7 +166,7 @@ static inline size_t gpi_radixsort_room_bytes(const struct gpi_radix_job *j, siz
     const size_t words = (j->n / movers * sizeof(uint64_t) / 64 + 1) * 64;
     const bool cached = movers == 1 && j->n * j->key_bytes <= GPI_RADIX_CACHED_BYTES;
     if (gpi_radixsort_keys_alone(j))
-        return cached ? 0 : GPI_RADIX_ROOM_BYTES(j->key_bytes, 0);
+        return cached ? 0 : GPI_RADIX_LINES_BYTES;
     return words < GPI_RADIX_CACHED_BYTES ? words : GPI_RADIX_CACHED_BYTES;
 }
 
@@ -258,34 +247,5 @@ void gpi_radixsort_by_indices(struct gpi_radixsort_cpu_run *run, bool read, void
  * calling one. */
 void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c);
 void gpi_radixsort_copy_alone(const struct gpi_radix_cpu_job *c);
-
-/* Write whole lines; both pointers are aligned to a line when stream is set. */
-static inline void store_lines(void *to, const void *from, size_t bytes, bool stream)
-{
-#if defined(__AVX512F__)
-    if (stream) {
-        for (size_t i = 0; i < bytes / 64; i++)
-            _mm512_stream_si512((__m512i *)to + i, _mm512_load_si512((const __m512i *)from + i));
-        return;
-    }
-#elif defined(__SSE2__)
-    if (stream) {
-        for (size_t i = 0; i < bytes / 16; i++)
-            _mm_stream_si128((__m128i *)to + i, _mm_load_si128((const __m128i *)from + i));
-        return;
-    }
-#else
-    (void)stream;
-#endif
-    memcpy(to, from, bytes);
-}
-
-/* Streamed lines must be visible before another thread learns that the part is done. */
-static inline void store_fence(void)
-{
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
-}
 
 #endif

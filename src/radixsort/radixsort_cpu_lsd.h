@@ -13,26 +13,15 @@ enum {
 
 /* The passes of a sort, all digits but the last one equally wide. */
 struct cached_passes {
-    int passes, width, begin, end;
+    int passes, width;
 };
 
 static struct cached_passes cached_passes_of(size_t n, int begin, int end)
 {
     int bits = n < WIDE_ITEMS ? GPI_RADIX_BITS : WIDE_BITS;
-    struct cached_passes c = {(end - begin + bits - 1) / bits, 0, begin, end};
+    struct cached_passes c = {(end - begin + bits - 1) / bits, 0};
     c.width = c.passes ? (end - begin + c.passes - 1) / c.passes : 0;
     return c;
-}
-
-static int cached_shift(const struct cached_passes *c, int pass)
-{
-    return c->begin + pass * c->width;
-}
-
-static KEY cached_mask(const struct cached_passes *c, int pass)
-{
-    int left = c->end - cached_shift(c, pass);
-    return (KEY)(((uint64_t)1 << (left < c->width ? left : c->width)) - 1);
 }
 
 /* The digits of one pass; inlined with constants. */
@@ -70,66 +59,6 @@ static bool cached_places(uint32_t *counts, KEY mask, size_t n)
     return true;
 }
 
-/* Move all items by one digit; one copy of the code per value size. */
-struct cached_move {
-    const struct gpi_radix_order *order;
-    const KEY *keys_src;
-    const void *values_src;
-    KEY *keys_dst;
-    void *values_dst;
-    size_t n;
-    int shift;
-    KEY mask;
-    uint32_t *places;
-};
-
-typedef void cached_move_fn(const struct cached_move *m);
-
-#define CACHED_MOVE(bytes, VALUE)                                                                  \
-    static inline void cached_loop_v##bytes(const struct cached_move *m, enum word_kind kind)      \
-    {                                                                                              \
-        const KEY *keys = m->keys_src, mask = m->mask;                                             \
-        const VALUE *values = m->values_src;                                                       \
-        VALUE *values_dst = m->values_dst;                                                         \
-        KEY *keys_dst = m->keys_dst;                                                               \
-        uint32_t *places = m->places;                                                              \
-        const struct gpi_radix_order order = *m->order;                                            \
-        const int shift = m->shift;                                                                \
-        for (size_t i = 0, n = m->n; i < n; i++) {                                                 \
-            KEY x = keys[i];                                                                       \
-            uint32_t at = places[(KEY)(sort_word(&order, kind, x) >> shift) & mask]++;             \
-            keys_dst[at] = x;                                                                      \
-            if (bytes)                                                                             \
-                values_dst[at] = values[i];                                                        \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    static void cached_move_v##bytes(const struct cached_move *m)                                  \
-    {                                                                                              \
-        const enum word_kind kind = kind_of(m->order);                                             \
-        if (kind == WORD_INTEGER)                                                                  \
-            cached_loop_v##bytes(m, WORD_INTEGER);                                                 \
-        else if (bytes || kind == WORD_FLOAT)                                                      \
-            cached_loop_v##bytes(m, WORD_FLOAT);                                                   \
-        else                                                                                       \
-            cached_loop_v##bytes(m, WORD_EXACT);                                                   \
-    }
-
-CACHED_MOVE(0, uint8_t)
-CACHED_MOVE(1, uint8_t)
-CACHED_MOVE(2, uint16_t)
-CACHED_MOVE(4, uint32_t)
-CACHED_MOVE(8, uint64_t)
-CACHED_MOVE(16, struct gpi_radix_value16)
-
-static cached_move_fn *cached_move_of(size_t value_bytes)
-{
-    static cached_move_fn *const table[17] = {
-        [0] = cached_move_v0, [1] = cached_move_v1, [2] = cached_move_v2,
-        [4] = cached_move_v4, [8] = cached_move_v8, [16] = cached_move_v16};
-    return table[value_bytes];
-}
-
 /* Copy what is not where it should be. */
 static void cached_finish(const struct gpi_radix_job *j, const struct cached_move *m)
 {
@@ -153,21 +82,21 @@ static __attribute__((noinline)) void sort_cached(const struct gpi_radix_cpu_job
 {
     const struct gpi_radix_job *j = &c->job;
     const struct cached_passes p = cached_passes_of(j->n, j->begin_bit, j->end_bit);
-    cached_move_fn *move = cached_move_of(j->value_bytes);
-    uint32_t places[WIDE_BINS];
+    _Alignas(LINE) uint32_t places[WIDE_BINS]; /* or to clear them takes longer */
     struct cached_move m = {.order = &j->order, .n = j->n, .places = places};
     m.keys_src = j->keys_in;
     m.values_src = j->values_in;
     for (int k = 0; k < p.passes; k++) {
-        m.shift = cached_shift(&p, k);
-        m.mask = cached_mask(&p, k);
+        m.shift = j->begin_bit + k * p.width;
+        const int left = j->end_bit - m.shift;
+        m.mask = (KEY)(((uint64_t)1 << (left < p.width ? left : p.width)) - 1);
         cached_count_pass(j, m.keys_src, m.shift, m.mask, places);
         if (!cached_places(places, m.mask, j->n))
             continue;
         bool to_out = cached_to_out(c, &m, p.passes - k);
         m.keys_dst = to_out ? j->keys_out : c->keys_tmp;
         m.values_dst = to_out ? j->values_out : c->values_tmp;
-        move(&m);
+        values_of(j->value_bytes)->cached_move(&m);
         m.keys_src = m.keys_dst;
         m.values_src = m.values_dst;
     }

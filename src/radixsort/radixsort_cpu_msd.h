@@ -91,7 +91,7 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
 static void sort_alone(const struct gpi_radix_cpu_job *c)
 {
     struct gpi_radix_cpu_job whole = *c;
-    if (by_quick(c) && c->job.n * KEY_BYTES <= STREAM_BYTES && sort_quick(&whole.job))
+    if (by_quick(c) && c->job.n * KEY_BYTES <= LARGE_BYTES && sort_quick(&whole.job))
         return;
     if (by_positions(c) && sort_by_positions(c))
         return;
@@ -210,7 +210,7 @@ static __attribute__((noinline)) bool cut(const struct gpi_radix_cpu_job *c, str
     find_ends(&s.digit, top, b);
     choose_destination(&s, usual_passes(b));
     copy_overwritten(&s);
-    gpi_parallel_for(c->threads, c->parts, s.move, &s);
+    gpi_parallel_for(c->threads, c->parts, values_of(c->job.value_bytes)->move, &s);
     b->keys = s.keys_dst;
     b->values = s.values_dst;
     return is_learned(&s.digit) || s.digit.shift > begin;
@@ -228,7 +228,7 @@ static void sort_words(const struct gpi_radix_cpu_job *c)
 {
     const struct gpi_radix_job *j = &c->job;
     size_t bytes = j->n * (KEY_BYTES + j->value_bytes);
-    if (c->parts == 1 && bytes <= (by_quick(c) ? STREAM_BYTES : CACHED_BYTES))
+    if (c->parts == 1 && bytes <= (by_quick(c) ? LARGE_BYTES : CACHED_BYTES))
         sort_alone(c);
     else
         sort_msd(c);

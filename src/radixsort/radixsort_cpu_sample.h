@@ -240,10 +240,7 @@ static int count_top(struct sort *s)
     const struct gpi_radix_job *j = &s->c->job;
     KEY *const words = (KEY *)(void *)s->c->rooms.memory;
     int guess = top_of(j, sample_varying(j, words, words + SAMPLE)), top = guess;
-    _Static_assert(2 * SAMPLE * KEY_BYTES <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, 0) &&
-                       2 * SAMPLE * KEY_BYTES <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, 1) &&
-                       2 * SAMPLE * KEY_BYTES <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, 8),
-                   "a room is large enough");
+    _Static_assert(2 * SAMPLE * KEY_BYTES <= GPI_RADIX_LINES_BYTES, "a room is large enough");
     const struct lessons may = sort_sample(s->c, digit_below(j, guess), words);
     const size_t most = sample_longest(words, digit_below(j, guess));
     bool may_learn = may.cells || may.splitters;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Move one part of a pass; included by radixsort_cpu_tmpl.c once per VALUE_BYTES.
+ * Moves of items by a digit; included by radixsort_cpu_tmpl.c once per VALUE_BYTES.
  *
- * Each bin collects ITEMS items in a buffer; a full buffer leaves in one piece to an
- * address that its key lines are aligned to, so every line of the output is written whole, once.
+ * Of one part of a pass beyond the caches: each bin collects ITEMS items in a buffer; a full buffer
+ * leaves in one piece to an address that its key lines are aligned to, so every line of the output
+ * is written whole, once.
  */
 #define NAME(name) PASTE(PASTE(name, _v), VALUE_BYTES)
 
-#if VALUE_BYTES == 1
+#if VALUE_BYTES <= 1
 #define VALUE uint8_t
 #elif VALUE_BYTES == 2
 #define VALUE uint16_t
@@ -15,7 +16,7 @@
 #define VALUE uint32_t
 #elif VALUE_BYTES == 8
 #define VALUE uint64_t
-#elif VALUE_BYTES == 16
+#else
 #define VALUE struct gpi_radix_value16
 #endif
 
@@ -30,61 +31,52 @@
 #define ITEMS 16
 #endif
 
-struct NAME(buffers) {
-    KEY keys[BINS * ITEMS];
-#if VALUE_BYTES
-    VALUE values[BINS * ITEMS];
-#endif
-};
-
 /* Where one part writes. Positions count from the last line boundary at or before the key array. */
 struct NAME(target) {
-    struct NAME(buffers) * buffers;
+    KEY *buffers; /* BINS * ITEMS keys, then as many values */
     KEY *keys;
-#if VALUE_BYTES
     VALUE *values;
-#endif
     size_t phase; /* position of item 0 */
     bool stream_keys, stream_values;
     size_t begin[BINS], next[BINS];
 };
 
+static inline VALUE *NAME(value_buffers)(const struct NAME(target) * t)
+{
+    return (VALUE *)(void *)(t->buffers + BINS * ITEMS);
+}
+
 /* Send items [from, to) of a bin's buffer, which ends before position to. */
 static void NAME(flush_some)(const struct NAME(target) * t, size_t bin, size_t from, size_t to)
 {
     size_t slot = bin * ITEMS + from % ITEMS;
-    memcpy(t->keys + (from - t->phase), t->buffers->keys + slot, (to - from) * KEY_BYTES);
-#if VALUE_BYTES
-    memcpy(t->values + (from - t->phase), t->buffers->values + slot, (to - from) * VALUE_BYTES);
-#endif
+    memcpy(t->keys + (from - t->phase), t->buffers + slot, (to - from) * KEY_BYTES);
+    if (VALUE_BYTES)
+        memcpy(t->values + (from - t->phase), NAME(value_buffers)(t) + slot,
+               (to - from) * VALUE_BYTES);
 }
 
 /* Send a bin's full buffer to the line-aligned position from. */
 static inline void NAME(flush_line)(const struct NAME(target) * t, size_t bin, size_t from)
 {
-    const struct NAME(buffers) *b = t->buffers;
-    size_t to = from - t->phase;
-    store_lines(t->keys + to, b->keys + bin * ITEMS, ITEMS * KEY_BYTES, t->stream_keys);
-#if VALUE_BYTES
-    store_lines(t->values + to, b->values + bin * ITEMS, ITEMS * VALUE_BYTES, t->stream_values);
-#endif
+    const size_t to = from - t->phase, slot = bin * ITEMS;
+    store_lines(t->keys + to, t->buffers + slot, ITEMS * KEY_BYTES, t->stream_keys);
+    if (VALUE_BYTES)
+        store_lines(t->values + to, NAME(value_buffers)(t) + slot, ITEMS * VALUE_BYTES,
+                    t->stream_values);
 }
 
 static inline void NAME(put_block)(struct NAME(target) * t, const uint8_t *restrict digits,
                                    const KEY *restrict keys, const void *restrict values, size_t n)
 {
-    struct NAME(buffers) *b = t->buffers;
-#if VALUE_BYTES
+    KEY *key_buffers = t->buffers;
+    VALUE *value_buffers = NAME(value_buffers)(t);
     const VALUE *restrict v = values;
-#else
-    (void)values;
-#endif
     for (size_t i = 0; i < n; i++) {
         size_t bin = digits[i], at = t->next[bin]++, slot = bin * ITEMS + at % ITEMS;
-        b->keys[slot] = keys[i];
-#if VALUE_BYTES
-        b->values[slot] = v[i];
-#endif
+        key_buffers[slot] = keys[i];
+        if (VALUE_BYTES)
+            value_buffers[slot] = v[i];
         if (at % ITEMS != ITEMS - 1)
             continue;
         if (at - (ITEMS - 1) >= t->begin[bin])
@@ -107,18 +99,15 @@ static void NAME(flush_all)(const struct NAME(target) * t)
 }
 
 static void NAME(open_target)(const struct sort *s, size_t part, struct NAME(target) * t,
-                              struct NAME(buffers) * buffers)
+                              KEY *buffers)
 {
     t->buffers = buffers;
     t->keys = s->keys_dst;
     t->phase = (uintptr_t)s->keys_dst / KEY_BYTES % ITEMS;
     t->stream_keys = s->stream && ITEMS * KEY_BYTES % LINE == 0;
-    t->stream_values = false;
-#if VALUE_BYTES
     t->values = s->values_dst;
     t->stream_values = s->stream && ITEMS * VALUE_BYTES % LINE == 0 &&
                        ((uintptr_t)s->values_dst - t->phase * VALUE_BYTES) % LINE == 0;
-#endif
     for (size_t bin = 0; bin < BINS; bin++)
         t->begin[bin] = t->next[bin] = (size_t)s->places[part][bin] + t->phase;
 }
@@ -126,23 +115,12 @@ static void NAME(open_target)(const struct sort *s, size_t part, struct NAME(tar
 /* Values of a block that starts at item i: from the source, or the indices themselves. */
 static inline const void *NAME(values_at)(const struct sort *s, size_t i, size_t n, void *room)
 {
-#if VALUE_BYTES == 4 || VALUE_BYTES == 8
-    if (!s->values_src) {
-        VALUE *v = room;
+    if (!s->values_src && (VALUE_BYTES == 4 || VALUE_BYTES == 8)) {
         for (size_t k = 0; k < n; k++)
-            v[k] = (VALUE)(i + k);
-        return v;
+            gpi_word_put(room, VALUE_BYTES, k, i + k);
+        return room;
     }
-#endif
-    (void)n;
-    (void)room;
-#if VALUE_BYTES
-    return (const char *)s->values_src + i * VALUE_BYTES;
-#else
-    (void)s;
-    (void)i;
-    return NULL;
-#endif
+    return VALUE_BYTES ? (const char *)s->values_src + i * VALUE_BYTES : NULL;
 }
 
 static void NAME(move)(void *arg, size_t part)
@@ -153,7 +131,8 @@ static void NAME(move)(void *arg, size_t part)
     uint64_t indices[VALUE_BYTES == 4 || VALUE_BYTES == 8 ? BLOCK : 1];
     struct NAME(target) target;
     void *room = room_open(s->c);
-    _Static_assert(sizeof(struct NAME(buffers)) <= GPI_RADIX_ROOM_BYTES(KEY_BYTES, VALUE_BYTES),
+    _Static_assert(BINS * ITEMS * (KEY_BYTES + VALUE_BYTES) <=
+                       (VALUE_BYTES ? 8 * GPI_RADIX_PART_MIN : GPI_RADIX_LINES_BYTES),
                    "a room is large enough");
     NAME(open_target)(s, part, &target, room);
     for (size_t i = part_begin(s->c, part); i < end; i += BLOCK) {
@@ -166,8 +145,37 @@ static void NAME(move)(void *arg, size_t part)
         NAME(put_block)(&target, kept ? s->kept + i : digits, keys, values, n);
     }
     NAME(flush_all)(&target);
-    store_fence();
+    stores_done();
     gpi_radixsort_room_give(&s->c->rooms, room);
+}
+
+static inline void NAME(cached_loop)(const struct cached_move *m, enum word_kind kind)
+{
+    const KEY *keys = m->keys_src, mask = m->mask;
+    const VALUE *values = m->values_src;
+    VALUE *values_dst = m->values_dst;
+    KEY *keys_dst = m->keys_dst;
+    uint32_t *places = m->places;
+    const struct gpi_radix_order order = *m->order;
+    const int shift = m->shift;
+    for (size_t i = 0, n = m->n; i < n; i++) {
+        KEY x = keys[i];
+        uint32_t at = places[(KEY)(sort_word(&order, kind, x) >> shift) & mask]++;
+        keys_dst[at] = x;
+        if (VALUE_BYTES)
+            values_dst[at] = values[i];
+    }
+}
+
+static void NAME(cached_move)(const struct cached_move *m)
+{
+    const enum word_kind kind = kind_of(m->order);
+    if (kind == WORD_INTEGER)
+        NAME(cached_loop)(m, WORD_INTEGER);
+    else if (VALUE_BYTES || kind == WORD_FLOAT)
+        NAME(cached_loop)(m, WORD_FLOAT);
+    else
+        NAME(cached_loop)(m, WORD_EXACT);
 }
 
 #undef NAME

@@ -5,6 +5,7 @@
  * tell keys of different bits apart.
  */
 #include "core/ahead.h"
+#include "core/past_cache.h"
 #include "radixsort/radixsort_cpu_internal.h"
 
 #include <assert.h>
@@ -34,16 +35,14 @@ gpi_radixsort_quick_fn QUICK_OF(32), QUICK_OF(64);
 enum {
     KEY_BYTES = GPI_KEY_BITS / 8,
     BINS = GPI_RADIX_BINS,
-    BLOCK = 128, /* items whose digits are found in one vectorised loop; reads go on meanwhile */
-    LINE = 64
+    BLOCK = 128 /* items whose digits are found in one vectorised loop; reads go on meanwhile */
 };
 
 #define CACHED_BYTES GPI_RADIX_CACHED_BYTES
 /* Above this the output is written past the caches. */
-#define STREAM_BYTES ((size_t)16 << 20)
+#define LARGE_BYTES ((size_t)16 << 20)
 
 typedef uint32_t bins_u32[BINS];
-typedef void move_fn(void *sort, size_t part);
 
 #if QUICK
 #include "radixsort/radixsort_cpu_vector.h"
@@ -82,9 +81,8 @@ struct sort {
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
     struct part_counts alone; /* of a thread that has no other place for them */
-    move_fn *move;
-    bool stream;   /* write past the caches */
-    uint8_t *kept; /* the numbers of learned buckets, once they are counted; or NULL */
+    bool stream;              /* write past the caches */
+    uint8_t *kept;            /* the numbers of learned buckets, once they are counted; or NULL */
     const KEY *keys_src;
     KEY *keys_dst;
     const void *values_src; /* NULL: the indices */
@@ -186,7 +184,33 @@ static void find_places(struct sort *s)
         }
 }
 
-/* 3. Move one part; one copy of the code per value size. */
+/* A pass over all items inside the caches. */
+struct cached_move {
+    const struct gpi_radix_order *order;
+    const KEY *keys_src;
+    const void *values_src;
+    KEY *keys_dst;
+    void *values_dst;
+    size_t n;
+    int shift;
+    KEY mask;
+    uint32_t *places;
+};
+
+/* Whole lines; stream: past the cache, `to` is aligned to a line then. */
+static inline void store_lines(void *to, const void *from, size_t bytes, bool stream)
+{
+    if (!stream)
+        memcpy(to, from, bytes);
+    for (size_t i = 0; stream && i < bytes; i += LINE)
+        line_past_cache((const char *)from + i, (char *)to + i);
+}
+
+/* What moves items, a copy for each size of values. */
+struct value_code {
+    void (*move)(void *sort, size_t part);
+    void (*cached_move)(const struct cached_move *m);
+};
 #define VALUE_BYTES 0
 #include "radixsort/radixsort_cpu_scatter.h"
 #define VALUE_BYTES 1
@@ -200,12 +224,14 @@ static void find_places(struct sort *s)
 #define VALUE_BYTES 16
 #include "radixsort/radixsort_cpu_scatter.h"
 
-static move_fn *move_of(size_t value_bytes)
+static const struct value_code *values_of(size_t value_bytes)
 {
-    static move_fn *const table[17] = {
-        [0] = move_v0, [1] = move_v1, [2] = move_v2, [4] = move_v4, [8] = move_v8, [16] = move_v16};
-    assert(table[value_bytes]);
-    return table[value_bytes];
+    static const struct value_code table[17] = {
+        [0] = {move_v0, cached_move_v0}, [1] = {move_v1, cached_move_v1},
+        [2] = {move_v2, cached_move_v2}, [4] = {move_v4, cached_move_v4},
+        [8] = {move_v8, cached_move_v8}, [16] = {move_v16, cached_move_v16}};
+    assert(table[value_bytes].move);
+    return &table[value_bytes];
 }
 
 static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
@@ -213,8 +239,7 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
     s->c = c;
     s->places = c->counts ? c->counts : &s->alone.places;
     s->counts = (void *)(s->places + c->parts);
-    s->move = move_of(c->job.value_bytes);
-    s->stream = c->job.n * (KEY_BYTES + c->job.value_bytes) >= STREAM_BYTES;
+    s->stream = c->job.n * (KEY_BYTES + c->job.value_bytes) >= LARGE_BYTES;
     s->keys_src = c->job.keys_in;
     s->values_src = c->job.values_in;
 }
