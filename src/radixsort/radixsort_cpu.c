@@ -142,7 +142,8 @@ gp_status gpi_radixsort_cpu_open(gp_context *ctx, const char *function,
                                  struct gpi_radixsort_cpu_run *run)
 {
     const bool in_place = job->value_bytes && job->values_in && job->values_in == job->values_out;
-    const int threads = gpi_radixsort_threads(ctx, job->n);
+    /* An item takes one thread 4 ns or more, long sorts most. */
+    const int threads = gpi_threads_for(ctx->threads, (uint64_t)job->n * 4);
     const struct pieces p = pieces_of(threads, job, in_place, segments);
     struct gpi_frame *frame = &run->frame;
     struct gpi_radix_cpu_job *c = &run->c;

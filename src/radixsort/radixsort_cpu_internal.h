@@ -99,12 +99,6 @@ static inline size_t gpi_radixsort_parts(int threads, size_t n)
     return gpi_radixsort_parts_of(threads, threads == 1 ? 1 : GPI_RADIX_PARTS_EACH, n);
 }
 
-/* An item takes one thread 4 ns or more, long sorts most. */
-static inline int gpi_radixsort_threads(const gp_context *ctx, size_t n)
-{
-    return gpi_threads_for(ctx->threads, (uint64_t)n * 4);
-}
-
 /* Values that have code of their own. */
 static inline bool gpi_radixsort_value_is_direct(size_t bytes)
 {

@@ -28,7 +28,7 @@ struct packing {
     KEY left_out;    /* the dropped bits, if they vary */
 };
 
-/* The bits compared of n <= BLOCK keys, as numbers. */
+/* The bits compared of n keys, as numbers. */
 static __attribute__((noinline)) void compared_of(const struct gpi_radix_job *j,
                                                   const struct packing *p, const KEY *keys,
                                                   size_t n, KEY *numbers)
@@ -260,7 +260,7 @@ static __attribute__((noinline)) void collect(const uint32_t *positions, const c
 /* Whether words have all that differs of integers. */
 static bool words_hold_keys(const struct gpi_radix_cpu_job *c, const struct packing *p)
 {
-    return c->whole && c->job.begin_bit == 0 && c->job.order.inf == 0 && !p->left_out;
+    return c->whole && c->job.order.inf == 0 && !p->left_out;
 }
 
 /* What all keys have in common, in the bits that are not compared and by their order. */

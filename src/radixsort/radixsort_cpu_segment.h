@@ -5,17 +5,6 @@
  */
 enum { SEGMENT_ITEMS = 256, SEGMENT_STEP = 16 };
 
-/* The bits compared, as numbers. */
-static const KEY *segment_source(const struct gpi_radix_job *j, const struct packing *p,
-                                 const KEY *keys, size_t n, KEY *numbers)
-{
-    size_t i = 0;
-    do
-        compared_of(j, p, keys + i, n - i < BLOCK ? n - i : BLOCK, numbers + i);
-    while ((i += BLOCK) < n);
-    return numbers;
-}
-
 /* The least of all lanes of low and the largest one of high. */
 static INLINE void fold_lanes(lanes *low, lanes *high)
 {
@@ -110,8 +99,10 @@ static bool sort_segment(const struct gpi_radix_cpu_job *c, size_t start, size_t
     p.mask = (KEY)((KEY) ~(KEY)0 >> (GPI_KEY_BITS - (j->end_bit - j->begin_bit)));
     if (n > SEGMENT_ITEMS || j->value_bytes == 0)
         return false;
-    if (!hold)
-        source = segment_source(j, &p, source, n, numbers);
+    if (!hold) {
+        compared_of(j, &p, source, n, numbers);
+        source = numbers;
+    }
     const struct range r = segment_numbers(source, n, steps, flip, numbers);
     const uint64_t span = r.span;
     p.least = r.least;
