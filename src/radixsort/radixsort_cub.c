@@ -37,14 +37,15 @@ gp_status gpi_radix_cub_sort(gp_context *ctx, const char *function, size_t key_b
     call.temporary = a->scratch;
     call.bytes = a->scratch_bytes;
     if (a->scratch && keys == gpi_radix_tmp)
-        kernels->to_words(ctx, &a->order, a->exact, key_bytes, a->keys[gpi_radix_in], a->n,
-                          a->keys[keys]);
+        kernels->words(ctx, &a->order, a->exact, false, key_bytes, a->keys[gpi_radix_in], a->n,
+                       a->keys[keys]);
     if (a->scratch && a->value_bytes && values == gpi_radix_tmp)
         GPI_TRY(
             gpi_radix_put_indices(ctx, function, a->value_bytes, a->n, NULL, a->values[values]));
     GPI_TRY(gpi_cuda_check(ctx, function, cub->sort[gpi_key_width(key_bytes)](&call, &words)));
     a->scratch_bytes = call.bytes;
     if (a->scratch && keys == gpi_radix_tmp && a->keys_wanted)
-        kernels->from_words(ctx, &a->order, key_bytes, a->keys[gpi_radix_out], a->n);
+        kernels->words(ctx, &a->order, true, true, key_bytes, a->keys[gpi_radix_out], a->n,
+                       a->keys[gpi_radix_out]);
     return GP_OK;
 }

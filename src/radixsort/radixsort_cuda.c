@@ -190,8 +190,10 @@ static gp_status copy(gp_context *ctx, const char *function, const struct gpi_ra
     return pick(ctx, function, j, item_bytes, from, 0, NULL, to);
 }
 
-gp_status gpi_radix_copy_aside(gp_context *ctx, const char *function, const struct gpi_radix_job *j,
-                               size_t item_bytes, struct gpi_frame *frame, const void **array)
+/* *array becomes a copy of itself, for what is sorted in place and read once more after the sort
+ * has begun to write. */
+static gp_status copy_aside(gp_context *ctx, const char *function, const struct gpi_radix_job *j,
+                            size_t item_bytes, struct gpi_frame *frame, const void **array)
 {
     void *aside = gpi_frame_take(frame, j->n * item_bytes);
     GPI_TRY(copy(ctx, function, j, item_bytes, *array, aside));
@@ -232,9 +234,9 @@ static gp_status queue(gp_context *ctx, const char *function, const struct gpi_r
 {
     const void *keys = j->keys_in, *values = j->values_in;
     if (r->keys_copy)
-        GPI_TRY(gpi_radix_copy_aside(ctx, function, j, j->key_bytes, frame, &keys));
+        GPI_TRY(copy_aside(ctx, function, j, j->key_bytes, frame, &keys));
     if (r->values_copy)
-        GPI_TRY(gpi_radix_copy_aside(ctx, function, j, j->value_bytes, frame, &values));
+        GPI_TRY(copy_aside(ctx, function, j, j->value_bytes, frame, &values));
     a->keys[gpi_radix_in] = (void *)keys;
     a->keys[gpi_radix_tmp] = r->keys_tmp ? gpi_frame_take(frame, r->keys_tmp) : NULL;
     a->keys[gpi_radix_out] = j->keys_out ? j->keys_out : gpi_frame_take(frame, r->keys_out);

@@ -81,8 +81,6 @@ struct gpi_radix_visitor {
     bool few_keys;
 };
 
-struct gpi_frame;
-
 /* One sort, checked and with its options resolved. */
 struct gpi_radix_job {
     struct gpi_radix_order order;
@@ -300,12 +298,10 @@ GP_API void gp_radix_sort_faults(gp_context *ctx, uint64_t counts[GPI_RADIX_FAUL
 
 /* The kernels around the sort. */
 struct gpi_radix_cuda_kernels {
-    /* out[i] = order word of in[i], which with exact can be turned back (in may equal out). */
-    void (*to_words)(gp_context *ctx, const struct gpi_radix_order *order, bool exact,
-                     size_t key_bytes, const void *in, uint64_t n, void *out);
-    /* The keys of exact order words, in place. */
-    void (*from_words)(gp_context *ctx, const struct gpi_radix_order *order, size_t key_bytes,
-                       void *words, uint64_t n);
+    /* out[i] = order word of in[i], which with exact can be turned back; back: the key of a word.
+     * in may equal out. */
+    void (*words)(gp_context *ctx, const struct gpi_radix_order *order, bool exact, bool back,
+                  size_t key_bytes, const void *in, uint64_t n, void *out);
     /* Values of 3 bytes as words of 4, and back; words have room for a multiple of 4, and are
      * aligned to 16 bytes. */
     void (*widen)(gp_context *ctx, const void *values, uint64_t n, const uint64_t *device_n,
@@ -342,12 +338,6 @@ static inline bool gpi_radix_is_word(const struct gpi_radix_order *order)
 {
     return order->inf == 0 && order->flip == 0;
 }
-
-/* *array becomes a copy of itself, for what is sorted in place and read once more after the sort
- * has begun to write. */
-gp_status gpi_radix_copy_aside(gp_context *ctx, const char *function,
-                               const struct gpi_radix_job *job, size_t item_bytes,
-                               struct gpi_frame *frame, const void **array);
 
 /* The indices 0 .. n - 1, queued. */
 gp_status gpi_radix_put_indices(gp_context *ctx, const char *function, size_t index_bytes,

@@ -14,22 +14,14 @@ namespace GPI_SPACE
 namespace
 {
 
-/* out[i] = the order word of in[i]. Any grid, as for all of these. */
+/* out[i] = the order word of in[i]; back: the key of that word, if it is an integer's or exact. Any
+ * grid, as for all of these. */
 template <class Word>
 __global__ void __launch_bounds__(elementwise_threads)
-    to_words_k(KeyOrder<Word> order, const Word *in, uint64_t n, Word *out)
+    radix_words_k(KeyOrder<Word> order, bool back, const Word *in, uint64_t n, Word *out)
 {
     for (uint64_t i = grid_item(); i < n; i += grid_items())
-        out[i] = order.template word<true>(in[i]);
-}
-
-/* Replace each word by its key: the inverse of to_words_k for integers and exact words. */
-template <class Word>
-__global__ void __launch_bounds__(elementwise_threads)
-    from_words_k(KeyOrder<Word> order, Word *words, uint64_t n)
-{
-    for (uint64_t i = grid_item(); i < n; i += grid_items())
-        words[i] = order.template key<true>(words[i]);
+        out[i] = back ? order.template key<true>(in[i]) : order.template word<true>(in[i]);
 }
 
 /* words[i] = value i of 3 bytes, and any byte. A thread takes four values, as three words where
@@ -83,23 +75,13 @@ unsigned grid_for(const gp_context *ctx, uint64_t n)
     return elementwise_grid(ctx, n, elementwise_tuning.blocks_per_sm);
 }
 
-void to_words(gp_context *ctx, const gpi_radix_order *order, bool exact, size_t key_bytes,
-              const void *in, uint64_t n, void *out)
+void words(gp_context *ctx, const gpi_radix_order *order, bool exact, bool back, size_t key_bytes,
+           const void *in, uint64_t n, void *out)
 {
     with_word(key_bytes, [=](auto word) {
         using Word = decltype(word);
-        to_words_k<Word><<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(
-            KeyOrder<Word>::of(*order, exact), (const Word *)in, n, (Word *)out);
-    });
-}
-
-void from_words(gp_context *ctx, const gpi_radix_order *order, size_t key_bytes, void *words,
-                uint64_t n)
-{
-    with_word(key_bytes, [=](auto word) {
-        using Word = decltype(word);
-        from_words_k<Word><<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(
-            KeyOrder<Word>::of(*order, true), (Word *)words, n);
+        radix_words_k<Word><<<grid_for(ctx, n), elementwise_threads, 0, ctx->stream>>>(
+            KeyOrder<Word>::of(*order, exact), back, (const Word *)in, n, (Word *)out);
     });
 }
 
@@ -122,5 +104,5 @@ void narrow(gp_context *ctx, const void *words, uint64_t n, const uint64_t *devi
 extern "C" {
 extern const struct gpi_radix_cuda_kernels GPI_LAUNCHER(gpi_radixsort_kernels);
 const struct gpi_radix_cuda_kernels GPI_LAUNCHER(gpi_radixsort_kernels) = {
-    GPI_SPACE::to_words, GPI_SPACE::from_words, GPI_SPACE::widen, GPI_SPACE::narrow};
+    GPI_SPACE::words, GPI_SPACE::widen, GPI_SPACE::narrow};
 }
