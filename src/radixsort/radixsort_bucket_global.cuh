@@ -71,7 +71,9 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
     GPI_DEVICE uint32_t digit(const DigitOf<K> &digit_of, K key) const
     {
         const KeyCodec<K, FLOAT, VB> codec = {job.order};
-        return digit_of((K)(compared_bits(job, codec.word(codec.encode(key))) - base));
+        const K word = codec.word(codec.encode(key));
+        const int up = 8 * (int)sizeof(K) - job.end; /* bits above those that are compared */
+        return digit_of((K)((K)((K)(word << up) >> (job.begin + up)) - base));
     }
 
     /* counts[w][d] becomes where warp w's items of digit d go. */

@@ -170,11 +170,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return (uint4 *)counts() + row * 32 + (pairs ? lane_id() ^ (row & 7) : lane_id());
     }
 
-    template <class X> GPI_DEVICE void stage(const X *from) const
-    {
-        for_rows([&](int i) { copy_async((X *)s.stage + item(i), from + item(i)); });
-    }
-
     GPI_DEVICE uint32_t position(int p) const
     {
         return (uint32_t)s.words[p] & ((1u << position_bits()) - 1);
@@ -284,7 +279,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             find_crossing(*this);
         if constexpr (staged)
             if (values_in && !values_in.is_narrow() && !large)
-                stage((const V *)values_in.at);
+                for_rows([&](int i) {
+                    copy_async((V *)s.stage + item(i), (const V *)values_in.at + item(i));
+                });
         if (largest > 1 && !large)
             exchange_neighbours(*this, overlap ? most_rounds : largest_bin);
         if (large) {

@@ -141,6 +141,13 @@ template <class Word, bool APART> struct Window {
     }
 };
 
+template <class X> GPI_DEVICE void swap(X &a, X &b)
+{
+    const X other = a;
+    a = b;
+    b = other;
+}
+
 /* The items of a block of T threads in shared memory, which has room for whole windows. */
 template <class Word, bool APART, int T> struct Windows {
     using OfWarp = Window<Word, APART>;
@@ -151,23 +158,24 @@ template <class Word, bool APART, int T> struct Windows {
     uint16_t *sources;
     int count;
 
-    GPI_DEVICE bool falls_at(int p) const
+    /* Whether item j is less than item i. */
+    GPI_DEVICE bool falls_from(int i, int j) const
     {
-        const Word own = words[p], next = words[p + 1];
+        const Word own = words[i], next = words[j];
         bool falls = next < own;
         if constexpr (APART)
-            falls |= (own == next) & (sources[p + 1] < sources[p]);
+            falls |= (own == next) & (sources[j] < sources[i]);
         return falls;
     }
 
     /* Whether a window has an item that is less than the one before; of two runs in order. */
     GPI_DEVICE bool falls(int first, bool runs) const
     {
-        bool some = runs && falls_at(first + half - 1);
+        bool some = runs && falls_from(first + half - 1, first + half);
         if (!runs)
 #pragma unroll 1
             for (int p = first + lane_id(); p < first + items - 1; p += 32)
-                some |= falls_at(p);
+                some |= falls_from(p, p + 1);
         some = __any_sync(all_lanes, some);
         __syncwarp();
         return some;
@@ -224,21 +232,11 @@ template <class Word, bool APART, int T> struct Windows {
             const int i = (k & -d) * 2 + (k & (d - 1)), j = mirrored ? i ^ (2 * d - 1) : i + d;
             if (i >= end)
                 break;
-            if (j >= end)
+            if (j >= end || !falls_from(i, j))
                 continue;
-            const Word low = words[i], high = words[j];
-            bool falls = high < low;
+            swap(words[i], words[j]);
             if constexpr (APART)
-                falls |= (high == low) & (sources[j] < sources[i]);
-            if (!falls)
-                continue;
-            words[i] = high;
-            words[j] = low;
-            if constexpr (APART) {
-                const uint16_t source = sources[i];
-                sources[i] = sources[j];
-                sources[j] = source;
-            }
+                swap(sources[i], sources[j]);
         }
         __syncthreads();
     }

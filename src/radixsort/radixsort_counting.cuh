@@ -288,12 +288,6 @@ constexpr uint64_t radix_counted_from = sizeof(K) == 1   ? 1
  * H100, 2026-11-26: sort-48 in docs/tuning. */
 template <class K> constexpr uint64_t radix_counted_alone = sizeof(K) == 1 ? 1 << 16 : 0;
 
-template <class K> gpi_launch counting_alone(const RadixKeys<K> &job)
-{
-    constexpr int T = 1024;
-    return launch_of(radix_count_alone_k<K, T>, 1, T, 0, job);
-}
-
 template <class K, bool FLOAT> gp_status add_counting(CallLaunches &list, const RadixKeys<K> &job)
 {
     using Count = Counting<K>;

@@ -220,15 +220,6 @@ template <bool FLOAT, int VB> gp_status add_rest(CallLaunches &list, RadixJobOf<
         return job.one_bucket_max ? add_pieces<Key, has_floats, VB>(list, job) : GP_OK;
 }
 
-/* What a visitor has to do with the buckets. */
-template <class K, class V>
-gp_status visit_buckets(CallLaunches &list, gpi_radix_visitor *visitor, const RadixJob<K, V> &job)
-{
-    const RadixKeys<K> &keys = job;
-    const gpi_radix_buckets buckets = {&keys, job.values};
-    return visitor->visit(list.ctx, list.function, visitor, &buckets, list.launches, &list.count);
-}
-
 template <int LAUNCHES> gp_status make_room(CallLaunches &list)
 {
     if (list.count + LAUNCHES > GPI_LAUNCHES_MAX) {
@@ -243,11 +234,14 @@ template <bool FLOAT, int VB, class Job>
 gp_status add_large_sort(CallLaunches &list, gpi_radix_visitor *visitor, Job &job, Job &again)
 {
     const bool visited = VB > 0 && visitor && job.bucket_bits;
+    const RadixKeys<Key> &keys = job;
+    const gpi_radix_buckets buckets = {&keys, job.values};
     again = job;
     job.for_visitor = again.again = visited && visitor->few_keys;
     GPI_TRY((add_large_partition<Key, VB>(list, job, FLOAT)));
     if (visited)
-        GPI_TRY(visit_buckets(list, visitor, job));
+        GPI_TRY(
+            visitor->visit(list.ctx, list.function, visitor, &buckets, list.launches, &list.count));
     GPI_TRY(make_room<1>(list));
     if (again.again)
         GPI_TRY((add_large_partition<Key, VB>(list, again, FLOAT)));
@@ -346,7 +340,7 @@ gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_arg
     CallLaunches list(ctx, function);
     if constexpr (VB == 0 && radix_counted_alone < Key >> 0)
         if (args->exact && job.n <= radix_counted_alone<Key>) {
-            list.add(counting_alone<Key>(job));
+            list.add(launch_of(radix_count_alone_k<Key, 1024>, 1, 1024, 0, (RadixKeys<Key> &)job));
             return list.queue();
         }
     job.one_bucket_max = few;

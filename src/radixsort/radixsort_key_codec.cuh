@@ -156,15 +156,9 @@ template <class K> struct DigitOf {
 /* ---- values ---- */
 
 /* Payload of a pair. */
-template <int BYTES> struct Payload;
-template <> struct Payload<0> {
-    using type = uint8_t;
-};
-template <> struct Payload<4> {
-    using type = uint32_t;
-};
-template <> struct Payload<8> {
-    using type = uint64_t;
+template <int BYTES> struct Payload {
+    using type =
+        std::conditional_t<BYTES == 8, uint64_t, std::conditional_t<BYTES == 4, uint32_t, uint8_t>>;
 };
 
 /* Where a loop finds its values: they are the positions of items, or in memory as words or as
@@ -367,13 +361,6 @@ template <class K> struct RadixKeys {
         return plan->recounted ? recount : buckets;
     }
 };
-
-/* The bits of a word that are compared. */
-template <class K> GPI_DEVICE K compared_bits(const RadixKeys<K> &job, K word)
-{
-    const int up = 8 * (int)sizeof(K) - job.end;
-    return (K)((K)(word << up) >> (job.begin + up));
-}
 
 template <class K, class V> struct RadixJob : RadixKeys<K> {
     void *values[3]; /* values[gpi_radix_in] NULL: the positions 0, 1, .. */

@@ -59,6 +59,15 @@ template <int RUN, class Word> GPI_DEVICE void sort_runs(Word (&word)[4])
     }
 }
 
+/* Four words of each lane side by side, as runs of 128 are. */
+template <class Word> GPI_DEVICE void put_run(Word *to, const Word (&word)[4])
+{
+    struct alignas(16) Four {
+        Word of[4];
+    };
+    ((Four *)to)[lane_id()] = {word[0], word[1], word[2], word[3]};
+}
+
 /* How many words of its run are as a lane's own one, and before it. words: as they were, in rows of
  * 32; the run begins with row `begin`, the own word is in row `row`. */
 template <class Word>
@@ -153,7 +162,11 @@ template <class Word, int T, int RUN> struct RankedItems {
                 ranks[first + i * 32 + lane_id()] = 0;
             }
             sort_runs<RUN>(word);
-            put_runs(first, word);
+            if (RUN == 128)
+                put_run(runs + first, word);
+#pragma unroll
+            for (int i = 0; RUN < 128 && i < 4; i++)
+                runs[first + i * 32 + lane_id()] = word[i];
         }
     }
 
@@ -166,21 +179,6 @@ template <class Word, int T, int RUN> struct RankedItems {
             const int row = first + t / batches, begin = t % batches * batch;
             const int p = row * 32 + lane_id();
             atomicAdd(&ranks[p], words_before<RUN, batch>(runs, words, begin, row, words[p]));
-        }
-    }
-
-  private:
-    GPI_DEVICE void put_runs(int first, const Word (&word)[4]) const
-    {
-        struct alignas(16) Four {
-            Word of[4];
-        };
-        if constexpr (RUN == 128) {
-            ((Four *)(runs + first))[lane_id()] = {word[0], word[1], word[2], word[3]};
-        } else {
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                runs[first + i * 32 + lane_id()] = word[i];
         }
     }
 };

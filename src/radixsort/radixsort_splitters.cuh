@@ -179,9 +179,6 @@ constexpr uint32_t split_run = 128; /* words of the sample that a warp puts in o
 template <int T, class K>
 __device__ __noinline__ void take_sample(const RadixKeys<K> &job, uint32_t block, uint32_t blocks)
 {
-    struct alignas(16) Four {
-        K of[4];
-    };
     const Splitters<K> splitters = Splitters<K>::of(job);
     const uint32_t items = splitters.sample_items(), bits = 31 - __clz((int)items);
     const uint32_t n = (uint32_t)job.items(), warp = threadIdx.x / 32;
@@ -198,8 +195,7 @@ __device__ __noinline__ void take_sample(const RadixKeys<K> &job, uint32_t block
         for (uint32_t j = 0; j < 4; j++)
             word[j] = (K)(job.order.template word<true>(word[j]) & job.compared());
         sort_runs<split_run>(word);
-        Four *const to = (Four *)(splitters.sample() + run * split_run);
-        to[lane_id()] = {word[0], word[1], word[2], word[3]};
+        put_run(splitters.sample() + run * split_run, word);
     }
 }
 
