@@ -258,7 +258,6 @@ static gp_status sort_planned(struct steps *s, bool unpacks, struct gpi_lex_stat
     return sort_by_slots(s, other, indices);
 }
 
-/* The order of the items. */
 static gp_status find_order(struct steps *s, const struct way *w, struct gpi_frame *frame,
                             void *indices)
 {

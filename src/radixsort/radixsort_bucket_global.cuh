@@ -198,7 +198,6 @@ __global__ void __launch_bounds__(T, 2)
     }
 }
 
-/* Its launch. */
 template <class K, int VB>
 gpi_launch launch_bucket_global(const gp_context *ctx, const RadixJobOf<K, VB> &job)
 {

@@ -198,7 +198,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
             write_opened(to, keys, [](KeyWord w) { return w; });
     }
 
-    /* The lowest bits. */
     static GPI_DEVICE KeyWord lowest(int bits)
     {
         return bits < 8 * (int)sizeof(KeyWord) ? ((KeyWord)1 << bits) - 1 : (KeyWord) ~(KeyWord)0;
@@ -247,7 +246,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return max(0, keys.bits() + position_bits() - 8 * (int)sizeof(Word));
     }
 
-    /* Sort the bucket. */
     template <int N>
     GPI_DEVICE void sort(uint64_t first, uint32_t from, const BucketKeys<KeyWord, N> &keys) const
     {

@@ -22,7 +22,6 @@ struct RadixBuckets {
     const void *keys[3]; /* by enum gpi_radix_place */
     const char *values[3];
 
-    /* Whether there are some. */
     GPI_DEVICE bool any() const
     {
         return plan->route == gpi_radix_route_buckets;

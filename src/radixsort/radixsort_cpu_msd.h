@@ -66,7 +66,6 @@ static int usual_passes(const struct buckets *b)
     return usual;
 }
 
-/* A bucket as a sort of its own. */
 static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucket)
 {
     const size_t start = b->starts[bucket];

@@ -85,7 +85,6 @@ GPI_DEVICE void add_few_keys(const FewKeys &few, uint32_t bucket, K word, bool t
         atomicAdd(&few.counts[bucket].y, __popc(all_new));
 }
 
-/* Counts of the sample. */
 template <int T, bool FLOAT, class K>
 GPI_DEVICE void count_few_keys(const RadixKeys<K> &job, int shift, const FewKeys &few)
 {

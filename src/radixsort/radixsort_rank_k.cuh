@@ -24,7 +24,6 @@
 namespace GPI_SPACE
 {
 
-/* The items of a sort. */
 template <class K, bool FLOAT, int VB> struct RankJob {
     using V = typename Payload<VB>::type;
     using Word = RadixWord<K>;
@@ -140,7 +139,6 @@ struct Pieces {
     }
 };
 
-/* A sort by pieces. */
 template <class K, bool FLOAT, int VB, int T> struct PiecesKernel {
     using Job = RankJob<K, FLOAT, VB>;
     using Word = typename Job::Word;

@@ -229,7 +229,6 @@ template <class K, int T> struct SplitLearner {
         return i > 0 && i < 1u << levels ? Splitters<K>::in_order(i, levels) : radix_bins - 1;
     }
 
-    /* The bucket of a word. */
     GPI_DEVICE uint32_t bucket(K word, uint32_t buckets) const
     {
         return min(rank_among<true>(s.words, radix_bins, word) - 1, buckets - 1);

@@ -289,7 +289,6 @@ struct BulkSpan {
             ((char *)stage)[at] = from[at];
     }
 
-    /* Ask the L2 for it. */
     GPI_DEVICE void prefetch() const
     {
         if (end > begin)

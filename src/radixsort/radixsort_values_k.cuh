@@ -212,7 +212,6 @@ __global__ void __launch_bounds__(T, 3) radix_values_k(const __grid_constant__ R
     }
 }
 
-/* Its launch. */
 template <class K> gp_status add_values(CallLaunches &list, const RadixKeys<K> &job)
 {
     constexpr int T = 512, blocks_per_sm = 3;

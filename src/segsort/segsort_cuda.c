@@ -56,7 +56,6 @@ size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_
     return s->job.begin_bit < s->job.end_bit ? bytes_of(&cuda, s, &l) : 0;
 }
 
-/* The segment of every item. */
 static gp_status find_segments(gp_context *ctx, const char *function,
                                const struct gpi_segsort_job *s, void *segments)
 {
