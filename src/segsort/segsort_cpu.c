@@ -23,13 +23,6 @@ struct segments {
     uint64_t base, count;
 };
 
-static struct segments segments_of(const struct gpi_segsort_job *s)
-{
-    const size_t bytes = gpi_dtype_bytes(s->offset_dtype);
-    return (struct segments){s->offsets, bytes, gpi_offset_base(s->offsets, bytes),
-                             s->num_segments};
-}
-
 /* ---- few items ---- */
 
 enum { FEW_ITEMS = 12 };
@@ -179,9 +172,10 @@ static void sort_segments(void *arg)
 gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gpi_segsort_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
+    const size_t bytes = gpi_dtype_bytes(s->offset_dtype);
     struct gpi_radixsort_cpu_run sort;
     struct run r = {.c = &sort.c,
-                    .g = segments_of(s),
+                    .g = {s->offsets, bytes, gpi_offset_base(s->offsets, bytes), s->num_segments},
                     .code = &gpi_radixsort_cpu_code[ctx->isa],
                     .width = gpi_key_width(j->key_bytes)};
     if (j->n == 0)
