@@ -349,12 +349,13 @@ static uint64_t uneven_key(int kind, uint64_t random, int bits)
     }
 }
 
-/* Splitters of everything, and levels. */
+/* Splitters of everything, and levels; maps, or passes where words of 4 bytes clump. */
 START_TEST(test_radix_sort_spread_replay_splitters)
 {
     enum { COUNT = 5 };
     static const gp_dtype dtypes_of[] = {GP_U32, GP_U64, GP_I32, GP_F64, GP_F32};
-    static const size_t sizes[] = {9217, 40001, 524288, 1000003, 1179000, 2621441, 4200007};
+    static const size_t sizes[] = {9217,    40001,   524288,  1000003,
+                                   1179000, 2621441, 4200007, 5255225};
     const gp_dtype dtype = dtypes_of[_i % 5];
     const size_t key = gp_dtype_bytes(dtype), n = t_at_most(sizes[_i / 5]);
     void *inputs[COUNT];
@@ -436,7 +437,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread_replay_cuda, 0, 2);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_close, 0, 20);
-    tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 35);
+    tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 40);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_sample);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_map);
     return s;

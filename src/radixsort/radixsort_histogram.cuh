@@ -238,8 +238,8 @@ __device__ __noinline__ UnfitRoute route_of_unfit(const RadixKeys<K> &job, uint3
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
     const UnevenWays ways = uneven_ways<T, LARGE>(job, digits, shared);
-    const bool by_cells =
-        !radix_by_splitters<K> && job.adaptive_allowed && (few || even || ways.cells);
+    const bool by_cells = !radix_by_splitters<K> && job.adaptive_allowed &&
+                          (few || (even && !ways.clumped) || ways.cells);
     const bool adaptive = ways.map || by_cells || splits_by_levels(job, job.plan->varying);
     return {(uint32_t)ways.map,
             (uint32_t)(adaptive ? gpi_radix_route_adaptive : gpi_radix_route_lsd)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample says of words: the range they are in, how often they repeat, and the way that
- * follows from that. */
+/* What a sample says of words: the range they are in, how often they repeat, whether they clump,
+ * and the way that follows from that. */
 #pragma once
 
 #include "radixsort/radixsort_key_codec.cuh"
@@ -104,20 +104,29 @@ template <class K> GPI_DEVICE void set_cells(gpi_radix_segment &to, K low, K hig
  */
 
 struct Repeats {
-    uint32_t pairs; /* of equal words */
-    uint32_t twice; /* words that it has so often */
-    uint32_t often; /* the others that are there more than once, each time */
-    uint32_t hot;   /* the same of words that it has radix_tuning.hot_words times or more */
-    int bits;       /* of the range of all but a few of the outermost words */
+    uint32_t pairs;     /* of equal words */
+    uint32_t twice;     /* words that it has so often */
+    uint32_t often;     /* the others that are there more than once, each time */
+    uint32_t hot;       /* the same of words that it has radix_tuning.hot_words times or more */
+    uint32_t low, high; /* all but a few of the outermost words are between them */
 };
 
-/* Bits of the range of a block's words, of which each thread has N. The warps with the lowest and
- * the highest word do not count there, as one word may be far from all others. */
-template <int T, int N, class K> GPI_DEVICE int range_bits(const K (&word)[N], K *ends)
+constexpr uint32_t clumps_max = 4095; /* buckets, of which a row of 16 bits has 4 bits more */
+
+/* What a thread has of the sample. */
+template <class K> struct SampleOf {
+    static constexpr int each = 2;
+    K of[each];
+};
+
+/* The range of a block's words, of which each thread has N. The warps with the lowest and the
+ * highest word do not count there, as one word may be far from all others. */
+template <int T, int N, class K>
+GPI_DEVICE void inner_range(const K (&word)[N], K *ends, K &low, K &high)
 {
     constexpr uint32_t warps = T / 32;
     static_assert(warps > 1 && warps <= 16, "a warp has all ends");
-    K low = word[0], high = word[0];
+    low = high = word[0];
 #pragma unroll
     for (int j = 1; j < N; j++) {
         low = min(low, word[j]);
@@ -133,14 +142,51 @@ template <int T, int N, class K> GPI_DEVICE int range_bits(const K (&word)[N], K
     const bool mine = lane_id() < warps;
     low = __shfl_sync(all_lanes, warp_sorted(mine ? ends[lane_id()] : (K) ~(K)0), 1);
     high = __shfl_sync(all_lanes, warp_sorted(mine ? ends[warps + lane_id()] : (K)0), 30);
-    return high > low ? 64 - __clzll((long long)(uint64_t)(high - low)) : 0;
 }
 
-/* What a thread has of the sample. */
-template <class K> struct SampleOf {
-    static constexpr int each = 2;
-    K of[each];
-};
+/*
+ * How many pairs of a block's words share a bucket if the range that most of them are in has equal
+ * cells, and each cell as many of the buckets as it has of the words, as in a map
+ * (radixsort_map.cuh) without rows.
+ */
+template <int T>
+__device__ __noinline__ uint32_t pairs_in_buckets(SampleOf<uint32_t> words, uint32_t low,
+                                                  uint32_t high, uint32_t buckets, uint32_t *shared)
+{
+    constexpr int bits = radix_tuning.map_cell_bits, cells = 1 << bits, fraction = 4;
+    constexpr int each = cells > T ? cells / T : 1; /* of a thread */
+    uint32_t *const rows = shared, *const counts = rows + cells, *const sums = counts + clumps_max;
+    const uint32_t range = high > low ? high - low : 0, first = threadIdx.x * each;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < cells + clumps_max; i += T)
+        rows[i] = 0;
+    __syncthreads();
+    uint32_t sum = 0;
+#pragma unroll
+    for (uint32_t &at : words.of) {
+        at = min(max(at, low) - low, range) << __clz((int)(range | 1));
+        atomicAdd(&rows[at >> (32 - bits)], 1u);
+    }
+    __syncthreads();
+    for (int i = 0; i < each; i++)
+        sum += first < cells ? rows[first + i] : 0;
+    uint32_t before = block_sums<T>(sum, sums).x;
+    auto place = [&] { return (before * buckets << fraction) / radix_tuning.repeats_sample; };
+    for (int i = 0; i < each && first < cells; i++) {
+        const uint32_t base = place();
+        before += rows[first + i];
+        rows[first + i] = base << 16 | (place() - base);
+    }
+    __syncthreads();
+    sum = 0;
+#pragma unroll
+    for (const uint32_t at : words.of) {
+        const uint32_t row = rows[at >> (32 - bits)];
+        const uint32_t bucket = (row >> 16) + __umulhi(at << bits, row & 0xffff);
+        sum += atomicAdd(&counts[bucket >> fraction], 1u);
+    }
+    return block_sums<T>(sum, sums).y;
+}
 
 /* A word from some place in each of as many equal pieces of the array. */
 template <int T, class K> GPI_DEVICE SampleOf<K> sample_words(const RadixKeys<K> &job)
@@ -202,47 +248,67 @@ __device__ __noinline__ Repeats sample_repeats(SampleOf<uint32_t> sampled, uint3
     static_assert(sample <= 1024, "sums fit");
     pairs = block_sums<T>(pairs, sums).y;
     many = block_sums<T>(many, sums).y;
-    return {pairs & 0xfffff, pairs >> 20, many & 0xffff, many >> 16,
-            range_bits<T>(sampled.of, sums + 32)};
+    Repeats repeats = {pairs & 0xfffff, pairs >> 20, many & 0xffff, many >> 16, 0, 0};
+    inner_range<T>(sampled.of, sums + 32, repeats.low, repeats.high);
+    return repeats;
 }
 
 /* ---- ways for uneven keys ---- */
 
 /* What is likely to be faster than passes, if buckets do not fit: a map where words hardly repeat
  * but for some, which get buckets of their own, or where they are so close that a bin of a bucket
- * has equal ones; cells where nearly all are of few words, and hardly any other is left. */
+ * has equal ones; cells where nearly all are of few words, and hardly any other is left. Neither
+ * where words clump, so that straight pieces would leave many buckets too large. */
 struct UnevenWays {
     enum gpi_radix_map_kind map;
-    bool cells;
+    bool cells, clumped;
 };
 
-/* By one block; digits: the passes that there would be. */
+/* By one block: the way that a sample speaks for. A call, as it costs registers of the loops over
+ * tiles where it is inlined. */
+template <int T, class K>
+__device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_t *shared)
+{
+    constexpr uint64_t sample = radix_tuning.repeats_sample;
+    const SampleOf<K> words = sample_words<T>(job);
+    __syncthreads();
+    if (are_few<T>(words, shared))
+        return {gpi_radix_unmapped, true, false};
+    const uint64_t n = job.items(), buckets = map_buckets(n, job.bucket_max);
+    const Repeats repeats = sample_repeats<T>(words, shared);
+    const bool few = repeats.hot >= sample - sample / radix_tuning.hot_rest;
+    const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
+    const int bits = 32 - __clz((int)(max(repeats.high, repeats.low) - repeats.low));
+    const bool close = repeated << bits <= buckets << radix_tuning.map_close_bits;
+    /* One pair says nothing, though it may stand for many. */
+    const uint64_t others = sample - repeats.often;
+    const bool rare =
+        others > sample / radix_tuning.others_few &&
+        (repeats.twice < 2 || repeats.twice * n / (sample * others / 2) <= job.repeats_max);
+    const bool small = n < radix_tuning.map_items;
+    if (small && !rare && !close)
+        return {gpi_radix_unmapped, few, false};
+    bool clumped = false;
+    if (others > sample / 2) { /* or most are of words that a map has buckets of their own for */
+        const uint32_t most = min((uint32_t)buckets, clumps_max);
+        const uint32_t all = pairs_in_buckets<T>(words, repeats.low, repeats.high, most, shared);
+        const uint64_t smooth = sample * sample / 2 / most;
+        clumped = all - repeats.pairs > radix_tuning.clumped * smooth + sample / 16;
+    }
+    if (!small || clumped)
+        return {gpi_radix_unmapped, few, clumped};
+    return {rare && repeats.often ? gpi_radix_marked : gpi_radix_mapped, few, false};
+}
+
+/* The same; digits: the passes that there would be. */
 template <int T, bool LARGE, class K>
 GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, int digits, uint32_t *shared)
 {
     if constexpr (LARGE && radix_by_map<K>)
         if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
-            digits > radix_tuning.digits_few) {
-            constexpr uint64_t sample = radix_tuning.repeats_sample;
-            const SampleOf<K> words = sample_words<T>(job);
-            __syncthreads();
-            if (are_few<T>(words, shared))
-                return {gpi_radix_unmapped, true};
-            const uint64_t n = job.items(), buckets = map_buckets(n, job.bucket_max);
-            const Repeats repeats = sample_repeats<T>(words, shared);
-            const bool few = repeats.hot >= sample - sample / radix_tuning.hot_rest;
-            const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
-            const bool close = repeated << repeats.bits <= buckets << radix_tuning.map_close_bits;
-            /* One pair says nothing, though it may stand for many. */
-            const uint64_t others = sample - repeats.often;
-            const bool rare =
-                others > sample / radix_tuning.others_few &&
-                (repeats.twice < 2 || repeats.twice * n / (sample * others / 2) <= job.repeats_max);
-            if (n >= radix_tuning.map_items || !(rare || close))
-                return {gpi_radix_unmapped, few};
-            return {rare && repeats.often ? gpi_radix_marked : gpi_radix_mapped, few};
-        }
-    return {gpi_radix_unmapped, false};
+            digits > radix_tuning.digits_few)
+            return sampled_ways<T>(job, shared);
+    return {gpi_radix_unmapped, false, false};
 }
 
 } // namespace GPI_SPACE

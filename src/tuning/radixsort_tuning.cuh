@@ -72,16 +72,18 @@ struct RadixTuning {
     uint32_t cells_even, cells_even_keys;
     int cells_digits, digits_few;
 
-    /* Where buckets do not fit, repeats_sample words tell how often words repeat. Of arrays of less
-     * than map_items a map is tried first if a word has at most repeats_max items (of keys alone
-     * repeats_max_keys) on the average, but for those that the sample has three times and more,
-     * which are to leave more than 1/others_few of it; or if items of a word, times the words of
-     * the sample's range, are 2^map_close_bits a bucket at most. If all but 1/hot_rest of the
-     * sample are words that are there hot_words times, cells are taken too. A map is learned from
-     * map_sample words, or twice as many, and has 2^map_cell_bits cells, and rows of
+    /* Where buckets do not fit, repeats_sample words tell how often words repeat. Of arrays of
+     * less than map_items a map is tried first if a word has at most repeats_max items (of keys
+     * alone repeats_max_keys) on the average, but for those that the sample has three times and
+     * more, which are to leave more than 1/others_few of it; or if items of a word, times the words
+     * of the sample's range, are 2^map_close_bits a bucket at most; but not if buckets would have
+     * clumped times the pairs of the sample's words that even ones have. If all but 1/hot_rest of
+     * the sample are words that are there hot_words times, cells are taken too. A map is learned
+     * from map_sample words, or twice as many, and has 2^map_cell_bits cells, and rows of
      * 2^map_row_bits. Buckets that are too large are left to blocks if one of them has
      * 1/map_large_share of the array to move at most, all of them 1/map_large_work. */
-    uint32_t repeats_sample, repeats_max, repeats_max_keys, hot_words, hot_rest, others_few;
+    uint32_t repeats_sample, repeats_max, repeats_max_keys, hot_words, hot_rest, others_few,
+        clumped;
     uint64_t map_items;
     int map_close_bits, map_cell_bits, map_row_bits;
     int map_sample;
@@ -118,7 +120,7 @@ constexpr RadixTuning radix_sm75()
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
     t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
     t.repeats_sample = 1024, t.repeats_max = 24, t.repeats_max_keys = 64;
-    t.hot_words = 4, t.hot_rest = 16, t.others_few = 128;
+    t.hot_words = 4, t.hot_rest = 16, t.others_few = 128, t.clumped = 2;
     t.map_items = 32 << 20, t.map_sample = 24 << 10, t.map_close_bits = 15;
     t.map_cell_bits = 8, t.map_row_bits = 7;
     t.map_large_share = 256, t.map_large_work = 8;
