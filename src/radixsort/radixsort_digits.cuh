@@ -17,9 +17,9 @@ template <class K> struct DigitCounts {
     static constexpr int shared_bytes = columns * one_column;
 };
 
-/* starts[pass][bin] += the count of the bin. */
-template <int T, bool FLOAT, class K>
-__device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *table)
+/* starts[pass][bin] += the count of the bin. ENDS: and the plan knows the ends of words. */
+template <int T, bool FLOAT, bool ENDS, class K>
+GPI_DEVICE void count_digits_of(const RadixKeys<K> &job, uint32_t *table)
 {
     using Shape = DigitCounts<K>;
     const int bits = job.end - job.begin, passes = (bits + 7) / 8;
@@ -30,8 +30,13 @@ __device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *tab
     uint32_t *column = table + lane_id() % Shape::columns;
     const KeyOrder<K> order = job.order;
     const int begin = job.begin;
+    uint32_t least = ~0u, most = 0;
     for_each_key<T>(job.keys[gpi_radix_in], job.items(), blockIdx.x, gridDim.x, [&](K key) {
         const K word = (K)((order.template word<FLOAT>(key) >> begin) & mask);
+        if constexpr (ENDS) {
+            least = min(least, word);
+            most = max(most, word);
+        }
         /* Digits that are not compared are counted, too: that is cheaper. */
 #pragma unroll
         for (int p = 0; p < Shape::passes; p++) {
@@ -47,16 +52,38 @@ __device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *tab
         if (sum)
             atomicAdd((unsigned long long *)&job.starts[i], (unsigned long long)sum);
     }
+    if constexpr (ENDS) {
+        most = warp_max(most);
+        const uint32_t rest = warp_max(~least);
+        if (lane_id() == 0) {
+            atomicMax(&job.plan->most, most);
+            atomicMax(&job.plan->rest, rest);
+        }
+    }
 }
 
-/* By a warp: counts of one pass become exclusive sums; returns the largest count. */
-GPI_DEVICE uint64_t starts_of_pass(uint64_t *counts)
+/* The ends are asked for if words are close together; or if nothing else was to be had for uneven
+ * keys, so that it is not known. */
+template <int T, bool FLOAT, class K>
+__device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *table)
+{
+    const bool known = job.split_bits || job.adaptive_allowed;
+    if (radix_has_reach<K> && (!known || job.plan->skewed == gpi_radix_close))
+        count_digits_of<T, FLOAT, radix_has_reach<K>, K>(job, table);
+    else
+        count_digits_of<T, FLOAT, false, K>(job, table);
+}
+
+/* By a warp: counts of one pass become exclusive sums, of which that of digit `first` is 0; returns
+ * the largest count. */
+GPI_DEVICE uint64_t starts_of_pass(uint64_t *counts, uint32_t first)
 {
     constexpr int each = radix_bins / 32;
+    const auto bin = [=](int i) { return (first + lane_id() * each + i) % radix_bins; };
     uint64_t count[each], sum = 0, most = 0;
 #pragma unroll
     for (int i = 0; i < each; i++) {
-        count[i] = counts[lane_id() * each + i];
+        count[i] = counts[bin(i)];
         sum += count[i];
         most = max(most, count[i]);
     }
@@ -70,7 +97,7 @@ GPI_DEVICE uint64_t starts_of_pass(uint64_t *counts)
     uint64_t at = upto - sum;
 #pragma unroll
     for (int i = 0; i < each; i++) {
-        counts[lane_id() * each + i] = at;
+        counts[bin(i)] = at;
         at += count[i];
     }
     return most;
@@ -80,10 +107,14 @@ GPI_DEVICE uint64_t starts_of_pass(uint64_t *counts)
 template <class K>
 __device__ __noinline__ void plan_passes(const RadixKeys<K> &job, uint64_t *shared)
 {
-    const int bits = job.end - job.begin, passes = (bits + 7) / 8, warp = (int)threadIdx.x / 32;
+    const int bits = job.end - job.begin, warp = (int)threadIdx.x / 32;
     const uint64_t n = job.items();
+    const uint32_t most = job.plan->most, rest = job.plan->rest;
+    const Reach reach = (most | rest) ? Reach::of(~rest, most) : Reach{(bits + 7) / 8, 0};
+    const int passes = reach.digits;
     if (warp < passes)
-        shared[warp] = starts_of_pass(job.starts + warp * radix_bins);
+        shared[warp] =
+            starts_of_pass(job.starts + warp * radix_bins, warp == passes - 1 ? reach.first : 0);
     __syncthreads();
     if (threadIdx.x != 0)
         return;

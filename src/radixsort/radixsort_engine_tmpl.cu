@@ -289,6 +289,9 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
     const bool splits = radix_is_small(job.n) || (radix_has_splits<Key, VB, true> &&
                                                   (!VB || job.n >= radix_tuning.adaptive_items));
     job.split_bits = job.bucket_bits && splits ? split_bits_of<VB>(ctx, job, layout) : 0;
+    /* Those of keys alone are as fast up to there (skew-59). */
+    const bool close = VB > 0 ? job.n >= radix_tuning.close_items : !radix_is_small(job.n);
+    job.close_range = job.split_bits && close ? 1u << radix_tuning.close_bits : 0;
     job.adaptive_allowed = job.bucket_bits && !job.split_bits && layout.adaptive;
     /* Even keys of fewer items go by a map, or are of words that repeat (skew-42). */
     job.cells_even = job.by_values ? radix_tuning.values_share - 2 /* of two buckets */

@@ -193,9 +193,6 @@ template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job, uin
            varying_digits(job, words_differ) > radix_tuning.digits_few;
 }
 
-/* One block plans while all others wait: each thread issues plan_batch reads before it uses one. */
-constexpr uint32_t plan_batch = 8;
-
 /*
  * By a warp: counts[begin, end) become exclusive sums from at on, in cursors too; BATCH rows of 32
  * are read at once, and begin moves past all that fill a batch. Returns at for what is left.
@@ -228,7 +225,8 @@ struct UnfitRoute {
 
 /* By one block. hot: items in buckets of more than 1/cells_few; most: of the largest bucket. */
 template <int T, bool LARGE, class K>
-__device__ __noinline__ UnfitRoute route_of_unfit(const RadixKeys<K> &job, uint32_t hot,
+__device__ __noinline__ UnfitRoute route_of_unfit(const RadixKeys<K> &job, int shift, int bits,
+                                                  const uint32_t *counts, uint32_t hot,
                                                   uint32_t most, uint32_t *shared)
 {
     const uint64_t n = job.items();
@@ -238,6 +236,12 @@ __device__ __noinline__ UnfitRoute route_of_unfit(const RadixKeys<K> &job, uint3
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
     const UnevenWays ways = uneven_ways<T, LARGE>(job, digits, shared);
+    if constexpr (LARGE && radix_has_reach<K>)
+        if (!ways.cells && job.adaptive_allowed && digits > radix_tuning.digits_few &&
+            are_close<T>(job, shift, bits, counts, shared)) {
+            job.plan->skewed = gpi_radix_close;
+            return {gpi_radix_unmapped, gpi_radix_route_lsd};
+        }
     const bool by_cells = !radix_by_splitters<K> && job.adaptive_allowed &&
                           (few || (even && !ways.clumped) || ways.cells);
     const bool adaptive = ways.map || by_cells || splits_by_levels(job, job.plan->varying);
@@ -296,8 +300,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool fits =
         all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
         (any_size || (job.split_bits ? most <= job.bucket_max : job.large_fit(most, excess)));
-    const UnfitRoute unfit = fits ? UnfitRoute{gpi_radix_unmapped, gpi_radix_route_buckets}
-                                  : route_of_unfit<T, LARGE>(job, hot, most, shared + 4 * warps);
+    UnfitRoute unfit = {gpi_radix_unmapped, gpi_radix_route_buckets};
+    if (!fits)
+        unfit = route_of_unfit<T, LARGE>(job, shift, bits, counts, hot, most, shared + 4 * warps);
     if (threadIdx.x == 0) {
         job.plan->mapped = unfit.map;
         job.plan->route = unfit.route;
@@ -360,10 +365,10 @@ GPI_DEVICE uint32_t full_in_look(const RadixKeys<K> &job, int bits)
 /*
  * At a word for each thread, the same in all blocks, so that none waits: the bits that vary in
  * these, from byte 0 to byte 1 of what is returned; byte 2: whether buckets are so full that all
- * keys would be counted in vain, and levels, splitters or passes follow; byte 3: whether nearly all
- * are in few buckets. A call that is given no more than
- * the job and returns a number, as an object that a call is given the address of is in memory for
- * all that follows, in the loops over tiles, too.
+ * keys would be counted in vain, and levels, splitters or passes follow; byte 3: 1 if nearly all
+ * are in few buckets, 2 if passes are to follow in place of splitters. A call that is given no more
+ * than the job and returns a number, as an object that a call is given the address of is in memory
+ * for all that follows, in the loops over tiles, too.
  */
 template <int T, bool FLOAT, bool LARGE, class K>
 __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
@@ -402,25 +407,35 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
         const int hot = __syncthreads_count(table[bucket] > T / (radix_tuning.cells_few * 5 / 4));
         few = hot >= (int)(T - T / (radix_tuning.cells_rest / 2));
     }
-    if (in_vain && blockIdx.x == 0 && threadIdx.x == 0 &&
+    bool close = false;
+    if constexpr (radix_has_reach<K>)
+        if (in_vain && job.close_range) {
+            const uint32_t compared = (word & job.compared()) >> job.begin;
+            const uint2 ends = block_ends(compared, compared, table);
+            close = ends.y - ends.x < job.close_range;
+        }
+    if (in_vain && !close && blockIdx.x == 0 && threadIdx.x == 0 &&
         (!LARGE || radix_by_splitters<K> || job.split_bits))
         job.plan->route =
             LARGE && radix_by_splitters<K> ? gpi_radix_route_adaptive : gpi_radix_route_splitters;
-    return (uint32_t)vary.begin | (uint32_t)vary.end << 8 | (uint32_t)in_vain << 16 | few << 24;
+    return (uint32_t)vary.begin | (uint32_t)vary.end << 8 | (uint32_t)in_vain << 16 |
+           (few + 2 * close) << 24;
 }
 
 /* By the first block, while the others count: whether they do so in vain, which the plan says in
- * `skewed`; then also the sample of splitters, if it has a run for each warp at most. */
+ * `skewed`; then also the sample, if splitters follow and it has a run for each warp at most. */
 template <int T, bool FLOAT, class K>
 __device__ __noinline__ void look_ahead(const RadixKeys<K> &job)
 {
-    if (!(look<T, FLOAT, false, K>(job) >> 16))
+    const uint32_t seen = look<T, FLOAT, false, K>(job) >> 16;
+    if (!seen)
         return;
-    const bool sampled = Splitters<K>::of(job).sample_items() <= T / 32 * split_run;
+    const bool close = seen >> 8;
+    const bool sampled = !close && Splitters<K>::of(job).sample_items() <= T / 32 * split_run;
     if (sampled)
         take_sample<T>(job, 0, 1);
     if (threadIdx.x == 0)
-        job.plan->skewed = sampled ? gpi_radix_sampled : gpi_radix_skewed;
+        job.plan->skewed = close ? gpi_radix_close : sampled ? gpi_radix_sampled : gpi_radix_skewed;
 }
 
 } // namespace GPI_SPACE

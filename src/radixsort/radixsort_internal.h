@@ -122,8 +122,9 @@ enum gpi_radix_route {
     gpi_radix_route_one_bucket
 };
 
-/* What the first block of a small sort has seen, and whether it has taken the sample. */
-enum { gpi_radix_skewed = 1, gpi_radix_sampled };
+/* What the first block of a small sort has seen, and whether it has taken the sample; or that words
+ * are so close together that few passes follow. */
+enum { gpi_radix_skewed = 1, gpi_radix_sampled, gpi_radix_close };
 
 /* Where a map of words to buckets and what was counted by it are: see radixsort_map.cuh. */
 struct gpi_radix_map {
@@ -190,8 +191,8 @@ struct gpi_radix_plan {
     uint32_t tickets[GPI_RADIX_PASSES + 2];
     uint32_t route;
     uint32_t recounted;
-    uint32_t skewed;      /* by the sample: there is no need to count all keys; or, of
-                           * splitters, gpi_radix_skewed or gpi_radix_sampled */
+    uint32_t skewed;      /* one of gpi_radix_skewed .., or 0. By the sample: there is no need to
+                           * count all keys */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes, or the buckets are */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
@@ -201,6 +202,7 @@ struct gpi_radix_plan {
     uint32_t segments[2], others, tiles, entries, large;
     /* By a map: its kind; what buckets too large for a block take. */
     uint32_t mapped, map_arrived, map_passed, map_tickets[2], map_work_max, map_work_all;
+    uint32_t most, rest; /* of words, if passes know it: the most, and of their complements */
     struct gpi_radix_pass pass[GPI_RADIX_PASSES];
     uint32_t buckets_claimed; /* by blocks that have sorted their first one */
     struct gpi_radix_few few[2];

@@ -33,6 +33,9 @@ template <class K> constexpr bool radix_by_map = radix_by_map_of(sizeof(K));
 template <class K, int VB, bool LARGE>
 constexpr bool radix_has_splits = LARGE ? sizeof(K) == 4 && VB <= 4 : radix_has_buckets<K>;
 
+/* Words of which passes may know the least and the most one. */
+template <class K> constexpr bool radix_has_reach = sizeof(K) == 4;
+
 /* Bits that leave few keys in a bucket for a visitor (radixsort_few_keys.cuh). */
 constexpr int radix_few_bits = 6;
 
@@ -256,6 +259,7 @@ template <class K> struct RadixKeys {
     uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
     int split_bits;        /* of a bucket between splitters, if those of bits do not fit; or 0 */
+    uint32_t close_range;  /* of words that go by passes, and not between splitters */
     bool adaptive_allowed; /* levels may be taken if buckets do not fit */
     bool by_values;        /* buckets are counted by radixsort_values_k.cuh */
     bool for_visitor;      /* buckets of few keys may be too large: see gpi_radix_visitor */

@@ -96,6 +96,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         if (buckets_of_few(vary))
             return true;
         Top t = top(vary);
+        const bool ends = job.ends_with_buckets(t.shift, t.bits);
         const int halves = max(t.bits - radix_tuning.bucket_bits, 0);
         t = {t.shift + halves, t.bits - halves};
         barrier.wait();
@@ -103,7 +104,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                                           job.recount, table);
         barrier.wait();
         if (blockIdx.x == 0)
-            plan_sample<T, LARGE>(job, t.bits, job.recount, radix_tuning.sample_counts, table);
+            plan_sample<T, LARGE>(job, t, ends, job.recount, radix_tuning.sample_counts, table);
         barrier.wait();
         for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
             job.recount[i] = 0;
@@ -116,17 +117,6 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         return job.items() >= radix_tuning.adaptive_items &&
                (radix_by_splitters<K> ? job.items() < radix_tuning.sampled_items
                                       : job.split_bits > 0);
-    }
-
-    /* Counts of 2^bits buckets from those of 2^more as many. */
-    GPI_DEVICE void join_buckets(int more, int bits, uint32_t *counts) const
-    {
-        for (int i = blockIdx.x * T + threadIdx.x; i < 1 << bits; i += gridDim.x * T) {
-            uint32_t sum = 0;
-            for (int j = 0; j < 1 << more; j++)
-                sum += job.buckets[(i << more) + j];
-            counts[i] = sum;
-        }
     }
 
     GPI_DEVICE void plan(Top t, uint32_t *counts)
@@ -154,8 +144,15 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                     barrier.wait();
                     in_vain = !buckets_of_few(vary);
                 }
-                if (in_vain)
+                if (in_vain) {
+                    in_vain = seen >> 25 == 0;
+                    if (in_vain)
+                        return false;
+                    if (blockIdx.x == 0 && threadIdx.x == 0)
+                        job.plan->skewed = gpi_radix_close;
+                    barrier.wait();
                     return false;
+                }
             }
         Top t = top(vary);
         if constexpr (looks_ahead)
@@ -166,9 +163,10 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                 look_for_passes<T, FLOAT, K>(job);
         count(t, counts);
         barrier.wait();
-        in_vain = looks_ahead && job.plan->skewed;
-        if (in_vain || (looks_early && job.plan->skewed))
+        if ((looks_ahead || looks_early) && job.plan->skewed) {
+            in_vain = looks_ahead && job.plan->skewed != gpi_radix_close;
             return false;
+        }
         const BitRange exact = varying_range(job, job.plan->varying);
         all_equal = exact.end == job.begin;
         if (all_equal)
@@ -179,7 +177,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         if (now.shift != t.shift || now.bits != t.bits) {
             counts = job.recount;
             if (exact.end == vary.end && now.bits < t.bits)
-                join_buckets(t.bits - now.bits, now.bits, counts);
+                join_buckets<T>(job, t.bits - now.bits, now.bits, counts);
             else
                 count(now, counts);
             t = now;

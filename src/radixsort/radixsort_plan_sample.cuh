@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a few keys of large arrays say before all are counted, or meanwhile. */
+/* What a few keys of large arrays say before all are counted, or meanwhile, and counts say anew. */
 #pragma once
 
 #include "radixsort/radixsort_histogram.cuh"
@@ -7,13 +7,28 @@
 namespace GPI_SPACE
 {
 
+/* Counts of 2^bits buckets from those of 2^more as many. */
+template <int T, class K>
+GPI_DEVICE void join_buckets(const RadixKeys<K> &job, int more, int bits, uint32_t *counts)
+{
+    for (int i = blockIdx.x * T + threadIdx.x; i < 1 << bits; i += gridDim.x * T) {
+        uint32_t sum = 0;
+        for (int j = 0; j < 1 << more; j++)
+            sum += job.buckets[(i << more) + j];
+        counts[i] = sum;
+    }
+}
+
 /* By one block: decides from the sample whether counting all keys is pointless because LSD
  * passes would be chosen anyway; the limits are those of plan_buckets(), widened by the error of
- * a sample. Or levels of splitters, as many keys are in buckets so full that they will not fit. */
+ * a sample. Or levels of splitters, as many keys are in buckets so full that they will not fit. Of
+ * 4-byte keys passes are chosen then if the buckets lie close together. */
 template <int T, bool LARGE, class K>
-__device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, const uint32_t *counts,
-                                         uint64_t sample_stride, uint32_t *shared)
+__device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, bool ends,
+                                         const uint32_t *counts, uint64_t sample_stride,
+                                         uint32_t *shared)
 {
+    const int bits = t.bits;
     const uint32_t sample = (uint32_t)(job.items() / sample_stride);
     const uint32_t full = radix_tuning.sample_full * (sample >> bits);
     __shared__ uint32_t hot, most, excess;
@@ -31,22 +46,28 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, int bits, cons
                 atomicAdd(&hot, count[j]);
             if (count[j] > sample * 2 / job.cells_even)
                 atomicMax(&most, count[j]);
-            if (radix_by_splitters<K> && count[j] > full)
+            if (count[j] > full)
                 atomicAdd(&excess, count[j]);
         }
     }
     __syncthreads();
-    const bool passes = most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2);
+    const bool uneven = excess > sample / radix_tuning.sample_excess;
     const int digits = varying_digits(job, job.plan->varying);
+    bool close = false;
+    if constexpr (radix_has_reach<K>)
+        close = uneven && !ends && digits > radix_tuning.digits_few &&
+                are_close<T>(job, t.shift, bits, counts, shared);
+    const bool passes =
+        close || (most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2));
     const bool few = passes && uneven_ways<T, LARGE>(job, digits, shared).cells;
     if (threadIdx.x > 0)
         return;
     if (splits_by_levels(job, job.plan->varying)) {
         const bool all_full = job.items() >> job.bucket_bits > bucket_mean_max(job.bucket_max);
-        job.plan->skewed = all_full || excess > sample / radix_tuning.sample_excess;
+        job.plan->skewed = all_full || uneven;
         job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
     } else
-        job.plan->skewed = passes && !few;
+        job.plan->skewed = !passes || few ? 0 : close ? gpi_radix_close : gpi_radix_skewed;
 }
 
 /* By the first block, while the others count: whether they do so in vain, as passes follow, or a
@@ -59,19 +80,23 @@ __device__ __noinline__ void look_for_passes(const RadixKeys<K> &job)
     if (!(seen >> 16 & 1))
         return;
     const uint64_t vary = ~0ull >> (64 - (seen >> 8 & 0xff)) >> (seen & 0xff) << (seen & 0xff);
-    const bool few = seen >> 24;
+    const bool few = seen >> 24 & 1;
     __syncthreads();
     const UnevenWays ways =
         uneven_ways<T, true>(job, varying_digits(job, vary), (uint32_t *)memory);
-    if (!ways.map && (ways.cells || few))
+    const bool close = !ways.cells && ways.bits <= radix_tuning.close_bits;
+    if (!close && !ways.map && (ways.cells || few))
+        return;
+    /* Counts of all keys say whether these digits are enough. */
+    if (!close && !ways.cells && ways.bits <= radix_bits * radix_tuning.digits_close)
         return;
     for (uint32_t block = threadIdx.x; block < gridDim.x; block += T)
         *(volatile uint32_t *)stop_of_block(job, block) = 1;
     if (threadIdx.x > 0)
         return;
     gpi_radix_plan &plan = *job.plan;
-    plan.skewed = gpi_radix_skewed;
-    if (!ways.map)
+    plan.skewed = close ? gpi_radix_close : gpi_radix_skewed;
+    if (close || !ways.map)
         return;
     plan.mapped = ways.map;
     plan.route = gpi_radix_route_adaptive;

@@ -96,6 +96,72 @@ template <class K> GPI_DEVICE void set_cells(gpi_radix_segment &to, K low, K hig
     to.cells = (uint32_t)(range >> to.shift) + 1;
 }
 
+/* ---- reach ---- */
+
+/*
+ * Integers around zero vary in all bits, though few are needed to tell them apart. Where words are
+ * less than 256^d apart, but for their d - 1 lowest digits, these and the next one are enough, and
+ * words are in order if that digit begins with the one of the least word.
+ */
+struct Reach {
+    int digits;     /* that tell words apart */
+    uint32_t first; /* with which the highest of them begins */
+
+    static GPI_DEVICE Reach of(uint32_t least, uint32_t most)
+    {
+        int below = 0; /* bits */
+        while ((most >> below) - (least >> below) >= 256)
+            below += 8;
+        return {below / 8 + 1, (least >> below) % 256};
+    }
+};
+
+/* By a block: the least and the most of what its threads have. */
+GPI_DEVICE uint2 block_ends(uint32_t least, uint32_t most, uint32_t *shared)
+{
+    __syncthreads();
+    if (threadIdx.x < 2)
+        shared[threadIdx.x] = 0;
+    __syncthreads();
+    most = warp_max(most);
+    const uint32_t rest = warp_max(~least);
+    if (lane_id() == 0) {
+        atomicMax(&shared[0], rest);
+        atomicMax(&shared[1], most);
+    }
+    __syncthreads();
+    const uint2 ends = {~shared[0], shared[1]};
+    __syncthreads();
+    return ends;
+}
+
+/* One block plans while all others wait: each thread issues plan_batch reads before it uses one. */
+constexpr uint32_t plan_batch = 8;
+
+/* By one block: whether few digits tell words apart, by the counts of the buckets that they are in,
+ * all or those of a sample. */
+template <int T, class K>
+__device__ __noinline__ bool are_close(const RadixKeys<K> &job, int shift, int bits,
+                                       const uint32_t *counts, uint32_t *shared)
+{
+    uint32_t least = ~0u, most = 0;
+    for (uint32_t i = threadIdx.x; i < 1u << bits; i += T * plan_batch) {
+        uint32_t count[plan_batch];
+#pragma unroll
+        for (uint32_t j = 0; j < plan_batch; j++)
+            count[j] = i + j * T < 1u << bits ? counts[i + j * T] : 0;
+#pragma unroll
+        for (uint32_t j = 0; j < plan_batch; j++)
+            if (count[j]) {
+                most = i + j * T;
+                least = min(least, most);
+            }
+    }
+    const uint2 ends = block_ends(least, most, shared);
+    const int up = shift - job.begin;
+    return Reach::of(ends.x << up, ((ends.y + 1) << up) - 1).digits <= radix_tuning.digits_close;
+}
+
 /* ---- repeats ---- */
 
 /*
@@ -109,6 +175,7 @@ struct Repeats {
     uint32_t often;     /* the others that are there more than once, each time */
     uint32_t hot;       /* the same of words that it has radix_tuning.hot_words times or more */
     uint32_t low, high; /* all but a few of the outermost words are between them */
+    int all_bits;       /* of the range of all */
 };
 
 constexpr uint32_t clumps_max = 4095; /* buckets, of which a row of 16 bits has 4 bits more */
@@ -119,10 +186,10 @@ template <class K> struct SampleOf {
     K of[each];
 };
 
-/* The range of a block's words, of which each thread has N. The warps with the lowest and the
- * highest word do not count there, as one word may be far from all others. */
+/* Bits of the range of a block's words, of which each thread has N; low and high are its ends
+ * without the warps with the lowest and the highest word, as one may be far from all others. */
 template <int T, int N, class K>
-GPI_DEVICE void inner_range(const K (&word)[N], K *ends, K &low, K &high)
+GPI_DEVICE int range_bits(const K (&word)[N], K *ends, K &low, K &high)
 {
     constexpr uint32_t warps = T / 32;
     static_assert(warps > 1 && warps <= 16, "a warp has all ends");
@@ -140,8 +207,12 @@ GPI_DEVICE void inner_range(const K (&word)[N], K *ends, K &low, K &high)
     }
     __syncthreads();
     const bool mine = lane_id() < warps;
-    low = __shfl_sync(all_lanes, warp_sorted(mine ? ends[lane_id()] : (K) ~(K)0), 1);
-    high = __shfl_sync(all_lanes, warp_sorted(mine ? ends[warps + lane_id()] : (K)0), 30);
+    low = warp_sorted(mine ? ends[lane_id()] : (K) ~(K)0);
+    high = warp_sorted(mine ? ends[warps + lane_id()] : (K)0);
+    const K least = __shfl_sync(all_lanes, low, 0), most = __shfl_sync(all_lanes, high, 31);
+    low = __shfl_sync(all_lanes, low, 1);
+    high = __shfl_sync(all_lanes, high, 30);
+    return most > least ? 64 - __clzll((long long)(uint64_t)(most - least)) : 0;
 }
 
 /*
@@ -248,8 +319,8 @@ __device__ __noinline__ Repeats sample_repeats(SampleOf<uint32_t> sampled, uint3
     static_assert(sample <= 1024, "sums fit");
     pairs = block_sums<T>(pairs, sums).y;
     many = block_sums<T>(many, sums).y;
-    Repeats repeats = {pairs & 0xfffff, pairs >> 20, many & 0xffff, many >> 16, 0, 0};
-    inner_range<T>(sampled.of, sums + 32, repeats.low, repeats.high);
+    Repeats repeats = {pairs & 0xfffff, pairs >> 20, many & 0xffff, many >> 16, 0, 0, 0};
+    repeats.all_bits = range_bits<T>(sampled.of, sums + 32, repeats.low, repeats.high);
     return repeats;
 }
 
@@ -262,6 +333,7 @@ __device__ __noinline__ Repeats sample_repeats(SampleOf<uint32_t> sampled, uint3
 struct UnevenWays {
     enum gpi_radix_map_kind map;
     bool cells, clumped;
+    int bits; /* of the range of the sample's compared bits; 32: not known */
 };
 
 /* By one block: the way that a sample speaks for. A call, as it costs registers of the loops over
@@ -273,13 +345,14 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
     const SampleOf<K> words = sample_words<T>(job);
     __syncthreads();
     if (are_few<T>(words, shared))
-        return {gpi_radix_unmapped, true, false};
+        return {gpi_radix_unmapped, true, false, 32};
     const uint64_t n = job.items(), buckets = map_buckets(n, job.bucket_max);
     const Repeats repeats = sample_repeats<T>(words, shared);
     const bool few = repeats.hot >= sample - sample / radix_tuning.hot_rest;
     const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
-    const int bits = 32 - __clz((int)(max(repeats.high, repeats.low) - repeats.low));
-    const bool close = repeated << bits <= buckets << radix_tuning.map_close_bits;
+    const int bits = repeats.all_bits - job.begin;
+    const int inner = 32 - __clz((int)(max(repeats.high, repeats.low) - repeats.low));
+    const bool close = repeated << inner <= buckets << radix_tuning.map_close_bits;
     /* One pair says nothing, though it may stand for many. */
     const uint64_t others = sample - repeats.often;
     const bool rare =
@@ -287,7 +360,7 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
         (repeats.twice < 2 || repeats.twice * n / (sample * others / 2) <= job.repeats_max);
     const bool small = n < radix_tuning.map_items;
     if (small && !rare && !close)
-        return {gpi_radix_unmapped, few, false};
+        return {gpi_radix_unmapped, few, false, bits};
     bool clumped = false;
     if (others > sample / 2) { /* or most are of words that a map has buckets of their own for */
         const uint32_t most = min((uint32_t)buckets, clumps_max);
@@ -296,8 +369,8 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
         clumped = all - repeats.pairs > radix_tuning.clumped * smooth + sample / 16;
     }
     if (!small || clumped)
-        return {gpi_radix_unmapped, few, clumped};
-    return {rare && repeats.often ? gpi_radix_marked : gpi_radix_mapped, few, false};
+        return {gpi_radix_unmapped, few, clumped, bits};
+    return {rare && repeats.often ? gpi_radix_marked : gpi_radix_mapped, few, false, bits};
 }
 
 /* The same; digits: the passes that there would be. */
@@ -308,7 +381,7 @@ GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, int digits, uint32_t 
         if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
             digits > radix_tuning.digits_few)
             return sampled_ways<T>(job, shared);
-    return {gpi_radix_unmapped, false, false};
+    return {gpi_radix_unmapped, false, false, 32};
 }
 
 } // namespace GPI_SPACE

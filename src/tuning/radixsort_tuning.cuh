@@ -72,6 +72,12 @@ struct RadixTuning {
     uint32_t cells_even, cells_even_keys;
     int cells_digits, digits_few;
 
+    /* If buckets do not fit, passes by digits_close digits are faster than cells and maps, but for
+     * few words; splitters are slower from close_items items on if two digits are enough, as is
+     * likely where the words of a look differ by less than 2^close_bits. */
+    int digits_close, close_bits;
+    uint64_t close_items;
+
     /* Where buckets do not fit, repeats_sample words tell how often words repeat. Of arrays of
      * less than map_items a map is tried first if a word has at most repeats_max items (of keys
      * alone repeats_max_keys) on the average, but for those that the sample has three times and
@@ -119,6 +125,7 @@ constexpr RadixTuning radix_sm75()
     t.large_share = 1024, t.large_excess = 16, t.values_share = 512;
     t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
     t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
+    t.digits_close = 3, t.close_bits = 14, t.close_items = 1 << 20;
     t.repeats_sample = 1024, t.repeats_max = 24, t.repeats_max_keys = 64;
     t.hot_words = 4, t.hot_rest = 16, t.others_few = 128, t.clumped = 2;
     t.map_items = 32 << 20, t.map_sample = 24 << 10, t.map_close_bits = 15;
