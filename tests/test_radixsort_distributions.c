@@ -313,10 +313,12 @@ START_TEST(test_radix_sort_spread_replay_skips_other_digits)
 }
 END_TEST
 
-/* and other buckets when keys lie elsewhere, close together. */
+/* and other buckets when keys lie elsewhere, close together, or other passes when more bits or
+ * fewer tell them apart. */
 START_TEST(test_radix_sort_spread_replay_close)
 {
-    static const enum kind kinds[] = {CROSSING, AROUND_ZERO, EVEN, ONE_BELOW, LOW_BITS, WIDE_BELL};
+    static const enum kind kinds[] = {CROSSING, AROUND_ZERO,  EDGE_BEYOND, EVEN,     ONE_BELOW,
+                                      EDGES,    EDGES_BEYOND, LOW_BITS,    WIDE_BELL};
     enum { COUNT = sizeof kinds / sizeof *kinds };
     static const gp_dtype dtypes_of[] = {GP_I32, GP_U64, GP_F32, GP_I64};
     static const size_t sizes[] = {200003, 1000003, 2621441, 4200007, 5255225};

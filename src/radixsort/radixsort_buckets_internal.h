@@ -36,7 +36,7 @@ struct RadixBuckets {
     /* Nothing is left to sort. */
     GPI_DEVICE void done() const
     {
-        plan->route = gpi_radix_route_undecided;
+        plan->route = gpi_radix_route_done;
     }
 
     GPI_DEVICE uint32_t count() const

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8, those of 32
- * and 64 bits once more with GPI_LARGE_SORT for what only large sorts need. A unit is what the
- * first sort of a process has to load.
+ * and 64 bits once more with GPI_LARGE_SORT for what only large sorts need, and those of 64 bits
+ * with GPI_BIT_PASSES. A unit is what the first sort of a process has to load.
  */
 #include <algorithm>
 
@@ -27,8 +27,13 @@ template <class K, int VB>
 gp_status add_large_partition(CallLaunches &list, const RadixJobOf<K, VB> &job, bool floats);
 template <class K, int VB>
 gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job);
+
+/* That of the third unit, which keys of 8 bytes have. */
+template <class K, int VB>
+gp_status add_bit_passes(CallLaunches &list, const RadixJobOf<K, VB> &job);
 #ifdef GPI_FAULT
 template <class K, int VB> void add_large_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
+template <class K, int VB> void add_bit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
 #endif
 
 namespace
@@ -50,7 +55,52 @@ static void add_unit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 } // namespace
 } // namespace GPI_SPACE
 
-#ifdef GPI_LARGE_SORT
+#ifdef GPI_BIT_PASSES
+#include "radixsort/radixsort_bit_passes.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+template <bool FLOAT, int VB>
+gp_status add_bit_passes_as(CallLaunches &list, const RadixJobOf<Key, VB> &job)
+{
+    constexpr int T = radix_tuning.tile_threads;
+    constexpr int shared = BitPasses<Key, FLOAT, VB, T>::shared_bytes;
+    static_assert(shared + 256 <= radix_tuning.shared_bytes, "a tile must fit");
+    static uint64_t allowed;
+    return list.add_with(shared, &allowed,
+                         launch_cooperative(radix_bit_passes_k<Key, FLOAT, VB, T>,
+                                            (unsigned)list.ctx->sm_count, T, shared, job));
+}
+
+} // namespace
+
+template <class K, int VB>
+gp_status add_bit_passes(CallLaunches &list, const RadixJobOf<K, VB> &job)
+{
+    if constexpr (has_integers<VB>)
+        if (!job.order.inf)
+            return add_bit_passes_as<false, VB>(list, job);
+    return add_bit_passes_as<true, VB>(list, job);
+}
+
+template gp_status add_bit_passes<Key, GPI_VALUE_BYTES>(CallLaunches &,
+                                                        const RadixJobOf<Key, GPI_VALUE_BYTES> &);
+
+#ifdef GPI_FAULT
+template <class K, int VB> void add_bit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
+{
+    add_unit_faults(counts);
+}
+
+template void add_bit_faults<Key, GPI_VALUE_BYTES>(uint64_t[GPI_RADIX_FAULT_TILES][2]);
+#endif
+
+} // namespace GPI_SPACE
+
+#elif defined(GPI_LARGE_SORT)
 #include "radixsort/radixsort_adaptive_k.cuh"
 #include "radixsort/radixsort_bucket_global.cuh"
 #include "radixsort/radixsort_levels_k.cuh"
@@ -97,11 +147,14 @@ gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
     if constexpr (sizeof(Key) == 4 && VB == 0)
         if (job.by_values)
             return add_values<Key>(list, job);
-    if constexpr (radix_has_adaptive_of(sizeof(Key), VB))
+    if constexpr (radix_has_adaptive_of(sizeof(Key), VB)) {
+        if constexpr (radix_by_splitters<Key>)
+            GPI_TRY((add_bit_passes<K, VB>(list, job)));
         if (job.adaptive_allowed) {
             GPI_TRY(add_adaptive<VB>(list, job));
             list.add(launch_bucket_global<Key, VB>(list.ctx, job));
         }
+    }
     return GP_OK;
 }
 
@@ -245,7 +298,7 @@ gp_status add_large_sort(CallLaunches &list, gpi_radix_visitor *visitor, Job &jo
     GPI_TRY(make_room<1>(list));
     if (again.again)
         GPI_TRY((add_large_partition<Key, VB>(list, again, FLOAT)));
-    GPI_TRY(make_room<3>(list)); /* the rest, and the buckets' kernel */
+    GPI_TRY(make_room<4>(list)); /* the rest, and the buckets' kernel */
     return add_large_rest<Key, VB>(list, job);
 }
 
@@ -364,6 +417,8 @@ void add_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
     add_unit_faults(counts);
     if constexpr (radix_has_buckets<Key>)
         add_large_faults<Key, GPI_VALUE_BYTES>(counts);
+    if constexpr (radix_by_splitters<Key>)
+        add_bit_faults<Key, GPI_VALUE_BYTES>(counts);
 }
 #endif
 

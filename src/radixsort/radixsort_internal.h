@@ -119,7 +119,8 @@ enum gpi_radix_route {
     gpi_radix_route_buckets,
     gpi_radix_route_splitters,
     gpi_radix_route_adaptive,
-    gpi_radix_route_one_bucket
+    gpi_radix_route_one_bucket,
+    gpi_radix_route_done
 };
 
 /* What the first block of a small sort has seen, and whether it has taken the sample; or that words
@@ -171,11 +172,11 @@ enum gpi_radix_map_kind { gpi_radix_unmapped, gpi_radix_mapped, gpi_radix_marked
 
 /* One partition by one digit. */
 struct gpi_radix_pass {
-    uint32_t active; /* gpi_radix_cold, or gpi_radix_hot: a digit has many of the items */
-    uint32_t shift, bits;
-    uint32_t from, to; /* enum gpi_radix_place */
-    uint32_t number;   /* among the active ones */
-    uint32_t last;     /* it writes the result */
+    uint32_t active;      /* gpi_radix_cold, or gpi_radix_hot: a digit has many of the items */
+    uint32_t shift, bits; /* shift: or the places of two parts, see DigitOfParts */
+    uint32_t from, to;    /* enum gpi_radix_place */
+    uint32_t number;      /* among the active ones */
+    uint32_t last;        /* it writes the result */
 };
 
 /* What a sample tells of the buckets of one pass, or of two: how many different words they have,
@@ -196,7 +197,7 @@ struct gpi_radix_plan {
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t result;      /* where the array is after the passes, or the buckets are */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
-    uint32_t split_arrived;                        /* by splitters: blocks at the barrier */
+    uint32_t split_arrived; /* by splitters, or passes: blocks at the barrier */
     /* By levels: */
     uint32_t adaptive_arrived, adaptive_tickets[2], zoomed;
     uint32_t segments[2], others, tiles, entries, large;
@@ -207,7 +208,8 @@ struct gpi_radix_plan {
     uint32_t buckets_claimed; /* by blocks that have sorted their first one */
     struct gpi_radix_few few[2];
     uint32_t visitor_bits;  /* of the numbers of buckets that a visitor may want; 0: to be sorted */
-    uint32_t again_arrived; /* the last one, see clear_tables() */
+    uint32_t again_arrived; /* from here on see clear_tables() */
+    uint64_t changing;      /* bits that vary in words xor'ed with themselves one bit lower */
 };
 
 /* A sort of n > 0 items, or of any number up to n that is on the device, by at least one bit. */

@@ -4,8 +4,8 @@
  * counts of buckets the plan says which route the keys take (radixsort_internal.h). One or two
  * partitions bring them into buckets of their highest bits, so the number of trips through memory
  * does not grow with the width of the key; or a partition between splitters; or passes follow from
- * the lowest digit on (Knuth volume 3, 5.2.5); or nothing, before levels (radixsort_levels_k.cuh)
- * and maps (radixsort_adaptive_k.cuh).
+ * the lowest digit on (Knuth volume 3, 5.2.5); or nothing, before passes over some bits
+ * (radixsort_bit_passes.cuh), levels (radixsort_levels_k.cuh) and maps (radixsort_adaptive_k.cuh).
  */
 #pragma once
 
@@ -36,6 +36,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     };
     static constexpr int shared_bytes =
         std::max({sizeof(Shared<Passes>), sizeof(Shared<LongPasses>), sizeof(Shared<Buckets>)});
+    /* Passes of keys alone are left to radixsort_bit_passes.cuh. */
+    static constexpr bool passes_follow = LARGE && radix_by_splitters<K> && VB == 0;
     static constexpr bool looks_early = LARGE && sizeof(K) == 4 && VB == 4;
     static constexpr bool looks_ahead = !LARGE && radix_has_splits<K, VB, LARGE>;
 
@@ -350,7 +352,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
 
 /* Grid: cooperative, a block per multiprocessor at most. LARGE: for more than small arrays. After:
  * the sorted array; or buckets and route gpi_radix_route_buckets; or their entries, or what
- * radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive; or gpi_radix_route_one_bucket. */
+ * radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive; or gpi_radix_route_one_bucket; or,
+ * where passes follow, another route. */
 template <class K, bool FLOAT, int VB, int T, int I, bool LARGE>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJobOf<K, VB> job)
@@ -381,15 +384,20 @@ __global__ void __launch_bounds__(T, 1)
                     split_array<K, VB, T>(job))
                     return;
         }
-        if ((LARGE && radix_by_splitters<K> && kernel.in_vain) ||
-            job.plan->route == gpi_radix_route_adaptive)
+        if (!Work::passes_follow && ((LARGE && radix_by_splitters<K> && kernel.in_vain) ||
+                                     job.plan->route == gpi_radix_route_adaptive))
             return;
         if (__builtin_expect(buckets, true)) { /* their loops lie first in the code: skew-60 */
             kernel.template partitions<typename Work::Buckets>(true);
             return;
         }
     }
-    if (!kernel.all_equal) {
+    if constexpr (Work::passes_follow) {
+        if (!kernel.all_equal)
+            return;
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            job.plan->route = gpi_radix_route_done;
+    } else if (!kernel.all_equal) {
         kernel.count_passes();
         kernel.template partitions<typename Work::Passes>(false);
     }
@@ -397,13 +405,6 @@ __global__ void __launch_bounds__(T, 1)
 }
 
 /* ---- launches ---- */
-
-/* Blocks of a partition kernel. */
-inline unsigned partition_blocks(const gp_context *ctx, uint64_t n)
-{
-    const uint64_t most = n / radix_tuning.block_items + 1, sms = (uint64_t)ctx->sm_count;
-    return (unsigned)(most < sms ? most : sms);
-}
 
 template <class K, bool FLOAT, int VB, int I, bool LARGE>
 gp_status add_partition(CallLaunches &list, const RadixJobOf<K, VB> &job)
@@ -425,24 +426,6 @@ gp_status add_partition(CallLaunches &list, const RadixJobOf<K, VB> &job)
             shared =
                 std::max(usual, (int)SplitArray<K, VB, T>::bytes(job.n, blocks, job.split_bits));
     return list.add_with(most, &allowed, launch_cooperative(kernel, blocks, T, shared, job));
-}
-
-/* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or the place
- * of states their counts. */
-template <int VB, class K>
-int split_bits_of(const gp_context *ctx, const RadixKeys<K> &job, const gpi_radix_layout &layout)
-{
-    using Work = SplitArray<K, VB, radix_tuning.tile_threads>;
-    const uint32_t blocks = partition_blocks(ctx, job.n);
-    int bits = job.bucket_bits;
-    while (bits < radix_tuning.split_bits &&
-           job.n >> bits > radix_split_mean(sizeof(K), VB, job.bucket_max))
-        bits++;
-    const bool fits =
-        job.n >> bits <= job.bucket_max / 2 &&
-        (blocks + 1ull) << bits <= layout.rows * radix_bins &&
-        Work::bytes(job.n, blocks, bits) + 1024 <= (uint64_t)radix_tuning.shared_bytes;
-    return fits ? bits : 0;
 }
 
 } // namespace GPI_SPACE

@@ -406,4 +406,31 @@ __device__ __noinline__ bool split_array(const RadixJobOf<K, VB> &job)
     return Work(shared, memory).run();
 }
 
+/* ---- for the launch ---- */
+
+/* Blocks of a partition kernel. */
+inline unsigned partition_blocks(const gp_context *ctx, uint64_t n)
+{
+    const uint64_t most = n / radix_tuning.block_items + 1, sms = (uint64_t)ctx->sm_count;
+    return (unsigned)(most < sms ? most : sms);
+}
+
+/* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or the place
+ * of states their counts. */
+template <int VB, class K>
+int split_bits_of(const gp_context *ctx, const RadixKeys<K> &job, const gpi_radix_layout &layout)
+{
+    using Work = SplitArray<K, VB, radix_tuning.tile_threads>;
+    const uint32_t blocks = partition_blocks(ctx, job.n);
+    int bits = job.bucket_bits;
+    while (bits < radix_tuning.split_bits &&
+           job.n >> bits > radix_split_mean(sizeof(K), VB, job.bucket_max))
+        bits++;
+    const bool fits =
+        job.n >> bits <= job.bucket_max / 2 &&
+        (blocks + 1ull) << bits <= layout.rows * radix_bins &&
+        Work::bytes(job.n, blocks, bits) + 1024 <= (uint64_t)radix_tuning.shared_bytes;
+    return fits ? bits : 0;
+}
+
 } // namespace GPI_SPACE

@@ -59,6 +59,15 @@ static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t r
         return (top / 2 + bell(random, 1 << 23)) & all;
     case FAR_APART:
         return ((random % 8) * (all / 11) + (random >> 32) % 5000) & all;
+    case EDGE_BEYOND:
+    case EDGES_BEYOND:
+        if (i % (n / 2 + 1) == n / 3)
+            return kind == EDGE_BEYOND ? top : random & all;
+        /* fall through */
+    case EDGES:
+        return ((random & random >> 16 & 0xffff) << width / 2 |
+                (random >> 32 & random >> 48 & 0xffff)) &
+               all;
     case SOME_APART:
         return random % 4           ? random & all
                : (random >> 2) % 20 ? ((random >> 8) % 40 * 0x9e3779b97f4a7c15u) >> (64 - width)

@@ -36,6 +36,9 @@ enum kind {
     WIDE_BELL,          /* a bell there */
     ONE_BELOW,          /* the even ones, and one far below them that hardly a sample has */
     SOME_APART,         /* a quarter are of 40 words, of which two are the ends of the range */
+    EDGES,              /* two numbers in the halves of a key, whose bits are rarely set */
+    EDGE_BEYOND,        /* the same, and two words of another bit, which hardly a sample has */
+    EDGES_BEYOND,       /* the same, and two words of any bits */
     KINDS
 };
 
