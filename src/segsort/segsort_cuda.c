@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Segmented sorts on CUDA: sorts by two parts, the segment of an item and its key. */
+/* Segmented sorts on CUDA: of segments that fit a block there, of others by two parts, the segment
+ * of an item and its key. */
 #include "segsort/segsort_internal.h"
 
 #include "balance/balance_internal.h"
 #include "core/check.h"
 #include "core/cuda.h"
+#include "core/variants.h"
 #include "core/workspace.h"
 #include "lexsort/lexsort_parts_internal.h"
+
+#define DECLARE(sm) extern gpi_segsort_tiles_fn gpi_segsort_tiles_sm##sm;
+#define ROW(sm) GPI_CUDA(gpi_segsort_tiles_sm##sm),
+
+GPI_SMS(DECLARE)
+static gpi_segsort_tiles_fn *const tiles_table[] = {GPI_SMS(ROW)};
+
+enum { FROM = 1 << 14 }; /* below, what decides takes longer than the sort by parts (merge-31) */
 
 /* Segments of all items are numbers of that width; num_segments is that of an item in none. */
 static size_t number_bytes(const struct gpi_segsort_job *s)
@@ -41,10 +51,59 @@ static struct gpi_lex_sort lex_sort_of(const struct gpi_segsort_job *s, const vo
     return l;
 }
 
+/* Whether all items are one tile; of many segments one block would look for heads too long. */
+static bool is_one_tile(const struct gpi_segsort_job *s)
+{
+    return s->job.n <= GPI_SEGSORT_TILE && s->num_segments <= 8 * GPI_SEGSORT_TILE;
+}
+
+/* Whether segments that fit a block are sorted there. */
+static bool has_tiles(const struct gpi_segsort_job *s)
+{
+    const size_t bytes = s->job.value_bytes;
+    return s->job.algorithm != GP_ALGORITHM_CUB && bytes <= 16 && (bytes & (bytes - 1)) == 0 &&
+           (is_one_tile(s) || s->job.n >= FROM);
+}
+
+/* Of the plan and the bits. */
+static size_t heads_bytes(const struct gpi_segsort_job *s)
+{
+    return sizeof(struct gpi_segsort_plan) + (s->job.n / 32 + 1) * 4;
+}
+
+static struct gpi_segsort_tiles tiles_of(const struct gpi_segsort_job *s,
+                                         const struct gpi_lex_part *key, void *memory)
+{
+    const struct gpi_radix_job *j = &s->job;
+    struct gpi_segsort_tiles t = {.order = key->order,
+                                  .mask = key->mask,
+                                  .exact = !key->lossy,
+                                  .places = j->value_bytes > 0,
+                                  .wide = gpi_dtype_bytes(s->offset_dtype) == 8,
+                                  .key_bytes = (uint32_t)j->key_bytes,
+                                  .value_bytes = (uint32_t)j->value_bytes,
+                                  .n = j->n,
+                                  .num_segments = s->num_segments,
+                                  .device_n = j->device_n,
+                                  .device_num_segments = j->device_num_segments,
+                                  .offsets = s->offsets,
+                                  .keys_in = j->keys_in,
+                                  .values_in = j->values_in,
+                                  .keys_out = j->keys_out,
+                                  .values_out = j->values_out};
+    /* Equal floats of different bits may come in any order where no values tell. */
+    t.places = t.places || j->end_bit - j->begin_bit < 8 * (int)j->key_bytes;
+    t.plan = memory;
+    t.heads = memory ? (uint32_t *)(t.plan + 1) : NULL;
+    t.zeroed = heads_bytes(s);
+    return t;
+}
+
 static size_t bytes_of(const gp_target *target, const struct gpi_segsort_job *s,
                        const struct gpi_lex_sort *l)
 {
-    return gpi_piece(s->job.n * number_bytes(s)) + gpi_lex_sort_bytes(target, l);
+    return gpi_piece(s->job.n * number_bytes(s)) + gpi_lex_sort_bytes(target, l) +
+           (has_tiles(s) ? gpi_piece(heads_bytes(s)) : 0);
 }
 
 size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_job *s)
@@ -83,10 +142,21 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
         return j->n ? gpi_radixsort_cuda(ctx, function, j) : GP_OK; /* which copies */
     }
     struct gpi_lex_sort l = lex_sort_of(s, NULL);
-    GPI_FRAME(frame, ctx, function, bytes_of(&target, s, &l));
+    const bool one = has_tiles(s) && is_one_tile(s);
+    GPI_FRAME(frame, ctx, function, one ? 0 : bytes_of(&target, s, &l));
     GPI_TRY(gpi_content_report(ctx, function, &rule));
+    struct gpi_segsort_job others = *s;
+    if (has_tiles(s)) {
+        void *memory = one ? NULL : gpi_frame_take(&frame, heads_bytes(s));
+        const struct gpi_segsort_tiles t = tiles_of(s, &l.parts.part[1], memory);
+        GPI_TRY(tiles_table[ctx->sm_row](ctx, function, &t));
+        if (one)
+            return GP_OK;
+        others.job.device_n = l.device_n = &t.plan->items;
+        others.job.device_num_segments = &t.plan->segments;
+    }
     void *numbers = gpi_frame_take(&frame, j->n * number_bytes(s));
     l.parts.part[0].data = numbers;
-    GPI_TRY(find_segments(ctx, function, s, numbers));
+    GPI_TRY(find_segments(ctx, function, &others, numbers));
     return gpi_lex_sort(ctx, function, &l);
 }

@@ -6,18 +6,24 @@
  * segments that end in it one after the other (radixsort_cpu_tmpl.c). Segments that would keep
  * one thread busy while the others wait are sorted before, by all threads together.
  *
- * CUDA: the number of every item's segment (gpi_balance_search), then a sort by two parts, that
+ * CUDA: segments that fit a block are sorted there, a tile of whole segments at a time
+ * (segsort_tiles_cuda.cu). If one does not fit, which is known on the device alone, all go the
+ * other way: the number of every item's segment (gpi_balance_search), and a sort by two parts, that
  * number and the key (lexsort_parts_internal.h).
  *
  * Scratch, each piece 256-byte aligned:
  *   CPU    [keys n][values or indices n][indices n][copy of values][counts]
- *   CUDA   [numbers of segments n][the sort's]
+ *   CUDA   [plan, bits n][numbers of segments n][the sort's], or none where all fit a block
  */
 #ifndef GPI_SEGSORT_INTERNAL_H
 #define GPI_SEGSORT_INTERNAL_H
 
 #include "radixsort/radixsort_internal.h"
 #include "validate/validate_internal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* A sort of segments, checked; the job has keys_out, and values_in with values. */
 struct gpi_segsort_job {
@@ -43,5 +49,40 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
 /* Upper bounds of their frames, arrays in place included. */
 size_t gpi_segsort_cpu_bytes(int threads, const struct gpi_segsort_job *s);
 size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_job *s);
+
+/* ---- CUDA: segments that fit a block ---- */
+
+/* Items of a tile; segments of up to LONGEST leave enough of it to others. */
+enum { GPI_SEGSORT_TILE = 4608, GPI_SEGSORT_LONGEST = GPI_SEGSORT_TILE - 1024 };
+
+/* In the context's memory. */
+struct gpi_segsort_plan {
+    uint64_t longest;         /* items of a segment */
+    uint64_t items, segments; /* all, if they go the other way, or 0 */
+};
+
+/* The same sort for the kernels. */
+struct gpi_segsort_tiles {
+    struct gpi_radix_order order;
+    uint64_t mask; /* the bits of a word that are compared */
+    bool places; /* of items are found, as values are to be moved, or keys that words do not tell */
+    bool exact;  /* words tell the keys */
+    bool wide;   /* offsets */
+    uint32_t key_bytes, value_bytes;
+    uint64_t n, num_segments;
+    const uint64_t *device_n, *device_num_segments; /* or NULL */
+    const void *offsets, *keys_in, *values_in;
+    void *keys_out, *values_out;
+    struct gpi_segsort_plan *plan; /* NULL: all items are one tile */
+    uint32_t *heads;               /* the same; bits of items, behind the plan */
+    size_t zeroed;                 /* bytes of both */
+};
+
+typedef gp_status gpi_segsort_tiles_fn(gp_context *ctx, const char *function,
+                                       const struct gpi_segsort_tiles *t);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

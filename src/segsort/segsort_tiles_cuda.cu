@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Segments that fit a block, on CUDA: a pass over the offsets leaves a bit where a segment begins
+ * and how long the longest one is; then blocks sort tiles of whole segments (segsort_tile.cuh).
+ */
+#include <cuda_runtime.h>
+
+#include "core/words.h"
+#include "device/grid.cuh"
+#include "device/host.cuh"
+#include "device/item_count.cuh"
+#include "segsort/segsort_tile.cuh"
+
+namespace GPI_SPACE
+{
+namespace
+{
+
+using Tiles = gpi_segsort_tiles;
+
+constexpr uint32_t heads_threads = 256, heads_blocks = 8; /* of a multiprocessor */
+constexpr uint32_t tile_blocks = 2;                       /* the same */
+/* A tile has the segments that begin in a step of the array. Of few items steps are short, so that
+ * all blocks have some, but not shorter than that. */
+constexpr uint32_t step_least = 512;
+
+GPI_DEVICE uint64_t segment_count(const Tiles &a)
+{
+    return item_count(ItemCount{a.num_segments, a.device_num_segments});
+}
+
+/* Where segment s begins in the arrays, if s is a segment or their number. */
+GPI_DEVICE uint64_t begin_of(const Tiles &a, uint64_t s)
+{
+    if (a.wide)
+        return ((const uint64_t *)a.offsets)[s] - ((const uint64_t *)a.offsets)[0];
+    return ((const uint32_t *)a.offsets)[s] - ((const uint32_t *)a.offsets)[0];
+}
+
+/* ---- where segments begin -------------------------------------------------------------------- */
+
+/* Set bits, which rise along a warp: those of a word by one lane. Words that agree in the low 32
+ * bits of their number are not neighbours in a warp, or a segment is too long for this way. */
+GPI_DEVICE void set_heads(uint32_t *heads, uint64_t item, bool is_head)
+{
+    const uint32_t word = (uint32_t)(item / 32);
+    uint32_t bits = is_head ? 1u << item % 32 : 0;
+    for (int d = 1; d < 32; d *= 2) {
+        const uint32_t next = shuffle_down(word, d), more = shuffle_down(bits, d);
+        bits |= lane_id() + d < 32 && next == word ? more : 0;
+    }
+    const uint32_t left = shuffle_up(word, 1);
+    if (bits && (lane_id() == 0 || left != word))
+        atomicOr(heads + item / 32, bits);
+}
+
+/* Grid: any. Before: heads and plan are zero. After: they are known; plan->items is not 0 if a
+ * segment is too long, or offsets are wrong. */
+__global__ void __launch_bounds__(heads_threads) segsort_heads_k(Tiles a)
+{
+    grid_wait();
+    const uint64_t n = item_count(a), count = segment_count(a);
+    const uint64_t step = (uint64_t)gridDim.x * heads_threads;
+    uint64_t longest = 0;
+    bool wrong = count == 0 && n > 0;
+    for (uint64_t s = (uint64_t)blockIdx.x * heads_threads + threadIdx.x; s - lane_id() < count;
+         s += step) {
+        const uint64_t begin = s < count ? begin_of(a, s) : n;
+        const uint64_t end = s < count ? begin_of(a, s + 1) : n;
+        wrong |= begin > end || end > n || (s + 1 == count && end != n);
+        longest = begin < end ? max(longest, end - begin) : longest;
+        set_heads(a.heads, begin, begin < end && end <= n);
+    }
+    const uint32_t most = warp_max((uint32_t)min(longest, (uint64_t)UINT32_MAX));
+    if (lane_id() == 0 && most > *(volatile uint64_t *)&a.plan->longest)
+        atomicMax((unsigned long long *)&a.plan->longest, (unsigned long long)most);
+    if (wrong || longest > GPI_SEGSORT_LONGEST) {
+        a.plan->items = n;
+        a.plan->segments = count;
+    }
+}
+
+/* The first head from `from` on, or n; by a warp. */
+GPI_DEVICE uint64_t next_head(const uint32_t *heads, uint64_t from, uint64_t n)
+{
+#pragma unroll 1
+    for (uint64_t at = from / 32; from && 32 * at < n; at += 32) {
+        const uint64_t own = at + lane_id();
+        const uint32_t bits = 32 * own < n ? heads[own] : 0;
+        const uint32_t lanes = __ballot_sync(all_lanes, bits != 0);
+        if (lanes) {
+            const int first = __ffs(lanes) - 1;
+            return 32 * (at + first) + __ffs(shuffle(bits, first)) - 1;
+        }
+    }
+    return from ? n : 0;
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+/* 32 bits of the tile, those behind its end set. */
+GPI_DEVICE uint32_t heads_from(const Tiles &a, uint64_t n, uint64_t begin, uint32_t first,
+                               uint32_t total)
+{
+    const uint64_t item = begin + first, word = item / 32;
+    uint32_t bits = 0;
+    if (a.heads) {
+        const uint32_t low = item < n ? a.heads[word] : 0;
+        const uint32_t high = item + 32 < n ? a.heads[word + 1] : 0;
+        bits = __funnelshift_r(low, high, item % 32);
+    }
+    bits |= first == 0;
+    return first + 32 <= total ? bits : first < total ? bits | ~0u << (total - first) : ~0u;
+}
+
+template <class K, bool PLACES>
+GPI_DEVICE void find_tile(const Tiles &a, SegmentTile<K, PLACES> &s, uint64_t n, uint64_t tile,
+                          uint64_t step)
+{
+    if (threadIdx.x < 64) {
+        const uint64_t from = (tile + threadIdx.x / 32) * step;
+        const uint64_t edge = a.heads ? next_head(a.heads, from, n) : min(from, n);
+        if (lane_id() == 0)
+            s.edge[threadIdx.x / 32] = edge;
+    }
+    __syncthreads();
+    const uint32_t total =
+        (uint32_t)min(s.edge[1] - s.edge[0], (uint64_t)GPI_SEGSORT_TILE); /* of wrong offsets */
+    for (uint32_t w = threadIdx.x; w <= tile_words; w += tile_threads)
+        s.heads[w] = w < tile_words ? heads_from(a, n, s.edge[0], 32 * w, total) : ~0u;
+    if (threadIdx.x == 0)
+        s.total = total;
+    if (a.heads)
+        return;
+    __syncthreads();
+    for (uint64_t k = threadIdx.x, count = segment_count(a); k < count; k += tile_threads) {
+        const uint64_t begin = begin_of(a, k);
+        if (begin < total && begin < begin_of(a, k + 1))
+            atomicOr(s.heads + begin / 32, 1u << begin % 32);
+    }
+}
+
+/* ---- keys and values ------------------------------------------------------------------------- */
+
+/* Words of keys; those without places can be turned back. */
+template <class K, bool PLACES> struct TileWords {
+    K sign, inf, flip, mask;
+
+    GPI_DEVICE explicit TileWords(const Tiles &a)
+        : sign((K)a.order.sign), inf((K)a.order.inf), flip((K)a.order.flip), mask((K)a.mask)
+    {
+    }
+
+    GPI_DEVICE K word(K x) const
+    {
+        if (inf)
+            x = PLACES ? GPI_RADIX_FLOAT(K, x, sign, inf) : GPI_RADIX_EXACT(K, x, sign, inf);
+        return (x ^ flip) & mask;
+    }
+
+    GPI_DEVICE K key(K w) const
+    {
+        w ^= flip;
+        return !PLACES && inf ? GPI_RADIX_UNEXACT(K, w & mask, sign, inf) : w;
+    }
+};
+
+template <class K> GPI_DEVICE K load_key(const Tiles &a, uint64_t i)
+{
+    if (sizeof(K) == 8)
+        return (K)((const uint64_t *)a.keys_in)[i];
+    return a.key_bytes == 4   ? ((const uint32_t *)a.keys_in)[i]
+           : a.key_bytes == 2 ? ((const uint16_t *)a.keys_in)[i]
+                              : ((const uint8_t *)a.keys_in)[i];
+}
+
+template <class K> GPI_DEVICE void store_key(const Tiles &a, uint64_t i, K key)
+{
+    if (sizeof(K) == 8)
+        ((uint64_t *)a.keys_out)[i] = key;
+    else if (a.key_bytes == 4)
+        ((uint32_t *)a.keys_out)[i] = (uint32_t)key;
+    else if (a.key_bytes == 2)
+        ((uint16_t *)a.keys_out)[i] = (uint16_t)key;
+    else
+        ((uint8_t *)a.keys_out)[i] = (uint8_t)key;
+}
+
+/* Items of V to their places; all are read before one is written, as in may be out. */
+template <class V, class Tile> GPI_DEVICE void move_items(const Tile &s, const void *in, void *out)
+{
+    const V *from = (const V *)in + s.edge[0];
+    V *to = (V *)out + s.edge[0], item[chunk];
+#pragma unroll
+    for (uint32_t k = 0; k < chunk; k++) /* the last one again costs less than none */
+        item[k] = from[s.places[min(threadIdx.x + k * tile_threads, s.total - 1)]];
+    __syncthreads();
+#pragma unroll
+    for (uint32_t k = 0; k < chunk; k++)
+        if (threadIdx.x + k * tile_threads < s.total)
+            to[threadIdx.x + k * tile_threads] = item[k];
+}
+
+template <class Tile>
+GPI_DEVICE void move_bytes(const Tile &s, uint32_t bytes, const void *in, void *out)
+{
+    switch (bytes) {
+    case 1:
+        return move_items<uint8_t>(s, in, out);
+    case 2:
+        return move_items<uint16_t>(s, in, out);
+    case 4:
+        return move_items<uint32_t>(s, in, out);
+    case 8:
+        return move_items<uint64_t>(s, in, out);
+    default:
+        return move_items<uint4>(s, in, out);
+    }
+}
+
+template <class K, bool PLACES> GPI_DEVICE void load_keys(const Tiles &a, SegmentTile<K, PLACES> &s)
+{
+    const TileWords<K, PLACES> words(a);
+    K key[chunk];
+#pragma unroll
+    for (uint32_t k = 0; k < chunk; k++)
+        key[k] = load_key<K>(a, s.edge[0] + min(threadIdx.x + k * tile_threads, s.total - 1));
+#pragma unroll
+    for (uint32_t k = 0; k < chunk; k++)
+        if (threadIdx.x + k * tile_threads < s.total)
+            s.keys[threadIdx.x + k * tile_threads] = words.word(key[k]);
+}
+
+template <class K, bool PLACES>
+GPI_DEVICE void store_tile(const Tiles &a, const SegmentTile<K, PLACES> &s)
+{
+    const TileWords<K, PLACES> words(a);
+    if (!PLACES || a.exact)
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x; i < s.total; i += tile_threads)
+            store_key<K>(a, s.edge[0] + i, words.key(s.keys[i]));
+    if (PLACES)
+#pragma unroll 1
+        for (int values = a.exact; values < 1 + (a.value_bytes > 0); values++)
+            move_bytes(s, values ? a.value_bytes : a.key_bytes, values ? a.values_in : a.keys_in,
+                       values ? a.values_out : a.keys_out);
+}
+
+/* Grid: any. After: all segments are sorted, or nothing has been written as plan->items says that
+ * they go another way. */
+template <class K, bool PLACES>
+__global__ void __launch_bounds__(tile_threads, tile_blocks) segsort_tiles_k(Tiles a)
+{
+    __shared__ SegmentTile<K, PLACES> s;
+    grid_wait();
+    const uint64_t n = item_count(a);
+    uint64_t step = GPI_SEGSORT_TILE;
+    if (a.heads) {
+        if (a.plan->items)
+            return;
+        const uint64_t share = max((n + gridDim.x - 1) / gridDim.x, (uint64_t)step_least);
+        step = min(GPI_SEGSORT_TILE + 1 - a.plan->longest, share) & ~(uint64_t)31;
+    }
+#pragma unroll 1
+    for (uint64_t tile = blockIdx.x; tile * step < n; tile += gridDim.x) {
+        find_tile(a, s, n, tile, step);
+        __syncthreads();
+        if (s.total) {
+            if (threadIdx.x < 64)
+                s.link_heads();
+            load_keys(a, s);
+            __syncthreads();
+            s.sort();
+            store_tile(a, s);
+        }
+        __syncthreads(); /* what is shared is read */
+    }
+}
+
+gp_status sort_tiles(gp_context *ctx, const char *function, const Tiles *t)
+{
+    const uint64_t steps = gpi_ceil_div(t->n, t->heads ? step_least : GPI_SEGSORT_TILE);
+    const unsigned blocks = (unsigned)gpi_min(steps, (uint64_t)ctx->sm_count * tile_blocks);
+    const auto launch = [&](auto kernel) {
+        LaunchList list;
+        if (t->heads) {
+            const uint64_t most = (uint64_t)ctx->sm_count * heads_blocks;
+            list.add(launch_zeros(t->plan, t->zeroed));
+            list.add(
+                launch_of(segsort_heads_k,
+                          (unsigned)gpi_min(gpi_ceil_div(t->num_segments + 1, heads_threads), most),
+                          heads_threads, 0, *t));
+        }
+        list.add(launch_dependent(kernel, t->heads, blocks, tile_threads, 0, *t));
+        return list.queue(ctx, function);
+    };
+    if (t->key_bytes == 8)
+        return t->places ? launch(segsort_tiles_k<uint64_t, true>)
+                         : launch(segsort_tiles_k<uint64_t, false>);
+    return t->places ? launch(segsort_tiles_k<uint32_t, true>)
+                     : launch(segsort_tiles_k<uint32_t, false>);
+}
+
+} // namespace
+} // namespace GPI_SPACE
+
+extern "C" {
+extern gpi_segsort_tiles_fn GPI_LAUNCHER(gpi_segsort_tiles);
+gp_status GPI_LAUNCHER(gpi_segsort_tiles)(gp_context *ctx, const char *function,
+                                          const struct gpi_segsort_tiles *t)
+{
+    return GPI_SPACE::sort_tiles(ctx, function, t);
+}
+}

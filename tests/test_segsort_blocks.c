@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Segmented sorts around what kernels sort in blocks. */
+#include "segsort_check.h"
+
+/* One segment after the other, of the lengths of a list; then a number of empty ones after each. */
+static struct t_segments segments_of(const size_t *lengths, size_t count, size_t rounds,
+                                     size_t empty)
+{
+    const size_t all = count * rounds * (1 + empty);
+    struct t_segments g = {t_host((all + 1) * 8), 0, 0};
+    for (size_t k = 0; k < count * rounds; k++)
+        for (size_t e = 0; e <= empty; e++) {
+            g.offsets[g.count++] = g.items;
+            g.items += e ? 0 : lengths[k % count];
+        }
+    g.offsets[g.count] = g.items;
+    return g;
+}
+
+/* Around the lengths at which kernels change their ways: items that are compared with all of their
+ * segment, chunks of a thread, runs of them, of a warp, of a block; and what fits no block, among
+ * others or alone. */
+START_TEST(test_segments_around_those_of_blocks)
+{
+    static const size_t lengths[] = {1,    8,    9,    10,   31,  32,  33,   36,   37,   71,  72,
+                                     73,   143,  144,  145,  287, 288, 289,  575,  576,  577, 1151,
+                                     1152, 1153, 2303, 2304, 5,   17,  2305, 3583, 3584, 3585};
+    static const size_t alone[] = {3584, 3585, 4607, 4608, 4609, 16383, 16384};
+    enum { COUNT = sizeof lengths / sizeof *lengths };
+    static const gp_dtype dtypes[] = {GP_U32, GP_F32, GP_U64, GP_F64, GP_I16};
+    struct case_ c = {.sort = {.dtype = dtypes[_i % 5]}, .offset_dtype = t_index_dtypes[_i % 4]};
+    c.sort.value_bytes = (const size_t[]){0, 4, 16}[_i % 3];
+    c.sort.keys_in_place = c.sort.values_in_place = _i / 5 % 2;
+    c.sort.descending = _i / 10;
+    for (size_t left_out = 0; left_out < 2; left_out++) {
+        struct t_segments g = segments_of(lengths, COUNT - left_out, 2, 0);
+        check_case(&c, &g, left_out ? PATTERN_BITS : PATTERN_THREE_VALUES);
+        check_case(&c, &g, PATTERN_SPECIAL);
+        free(g.offsets);
+    }
+    for (size_t k = 0; k < sizeof alone / sizeof *alone; k++) {
+        struct t_segments g = segments_of(alone + k, 1, 1, k % 2);
+        check_case(&c, &g, PATTERN_NARROW);
+        free(g.offsets);
+    }
+}
+END_TEST
+
+/* Hundreds of thousands of empty segments between two that are not. */
+START_TEST(test_segments_among_empty_ones)
+{
+    static const size_t lengths[] = {3, 1, 700, 20, 40};
+    static const gp_dtype dtypes[] = {GP_U32, GP_I64};
+    struct case_ c = {.sort = {.dtype = dtypes[_i % 2]}, .offset_dtype = t_index_dtypes[_i]};
+    struct t_segments g = segments_of(lengths, 5, _i / 2 ? 1 : 30, _i / 2 ? 200000 : 2000);
+    c.sort.value_bytes = _i % 2 ? 8 : 0;
+    check_case(&c, &g, PATTERN_BITS);
+    free(g.offsets);
+}
+END_TEST
+
+/* Replays of which some have a segment that fits no block. */
+START_TEST(test_segmented_replayed_with_other_lengths)
+{
+    enum { COUNT = 2500, N = 40000 };
+    struct case_ c = {.sort = {.dtype = GP_U64, .value_bytes = 4, .n = N}, .offset_dtype = GP_U32};
+    struct t_segments g = {t_host((COUNT + 1) * 8), COUNT, N};
+    size_t bytes;
+    uint32_t moved[COUNT + 1] = {0};
+    void *keys = pattern_new(PATTERN_BITS, GP_U64, N), *values = values_new(N, 4);
+    struct arrays a = arrays_new(&c.sort, keys, values);
+    for (size_t s = 0; s <= COUNT; s++)
+        g.offsets[s] = s * N / COUNT;
+    t_array offsets = t_offsets_put(&g, GP_U32, 0, 0);
+    a.k = &a.ko;
+    a.v = &a.vo;
+    T_OK(gp_radix_sort_segmented_workspace_bytes(NULL, GP_U64, 4, N, COUNT, NULL, &bytes));
+    T_OK(gp_context_reserve(t_ctx(), bytes));
+    if (t_capture_begin()) {
+        call(&c, &g, &a, &offsets);
+        t_capture_end();
+        for (size_t round = 0; round < 6; round++) {
+            /* The first ones are empty, or shorter than the last one. */
+            const size_t longest = (const size_t[]){16, 5000, 3584, 3585, N, 100}[round];
+            for (size_t s = 0; s < COUNT; s++)
+                g.offsets[s] = s ? s * (N - longest) / COUNT : 0;
+            for (size_t s = 0; s <= COUNT; s++)
+                moved[s] = (uint32_t)g.offsets[s];
+            t_put(&offsets, moved, sizeof moved);
+            t_replay();
+            compare(&c, &g, &a, keys, values);
+        }
+        t_capture_free();
+    }
+    t_free(&a.ki), t_free(&a.ko), t_free(&a.vi), t_free(&a.vo), t_free(&offsets);
+    free(keys), free(values), free(g.offsets);
+}
+END_TEST
+
+static void add_cases(Suite *s)
+{
+    TCase *c = t_case(s, "lengths");
+    tcase_add_loop_test(c, test_segments_around_those_of_blocks, 0, 20);
+    tcase_add_loop_test(c, test_segments_among_empty_ones, 0, 4);
+    c = t_case(s, "cuda");
+    tcase_add_test(c, test_segmented_replayed_with_other_lengths);
+}
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("segsort_blocks");
+    add_cases(s);
+    return t_main(argc, argv, s);
+}
