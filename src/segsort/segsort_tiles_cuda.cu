@@ -106,7 +106,7 @@ GPI_DEVICE uint32_t heads_from(const Tiles &a, uint64_t n, uint64_t begin, uint3
     uint32_t bits = 0;
     if (a.heads) {
         const uint32_t low = item < n ? a.heads[word] : 0;
-        const uint32_t high = item + 32 < n ? a.heads[word + 1] : 0;
+        const uint32_t high = 32 * (word + 1) < n ? a.heads[word + 1] : 0;
         bits = __funnelshift_r(low, high, item % 32);
     }
     bits |= first == 0;
