@@ -63,18 +63,21 @@ END_TEST
 START_TEST(test_segmented_replayed_with_other_lengths)
 {
     enum { COUNT = 2500, N = 40000 };
-    struct case_ c = {.sort = {.dtype = GP_U64, .value_bytes = 4, .n = N}, .offset_dtype = GP_U32};
+    const gp_dtype dtype = _i ? GP_F32 : GP_U64;
+    const size_t value_bytes = _i ? 0 : 4;
+    struct case_ c = {.sort = {.dtype = dtype, .value_bytes = value_bytes, .n = N},
+                      .offset_dtype = GP_U32};
     struct t_segments g = {t_host((COUNT + 1) * 8), COUNT, N};
     size_t bytes;
     uint32_t moved[COUNT + 1] = {0};
-    void *keys = pattern_new(PATTERN_BITS, GP_U64, N), *values = values_new(N, 4);
+    void *keys = pattern_new(PATTERN_BITS, dtype, N), *values = values_new(N, value_bytes);
     struct arrays a = arrays_new(&c.sort, keys, values);
     for (size_t s = 0; s <= COUNT; s++)
         g.offsets[s] = s * N / COUNT;
     t_array offsets = t_offsets_put(&g, GP_U32, 0, 0);
     a.k = &a.ko;
     a.v = &a.vo;
-    T_OK(gp_radix_sort_segmented_workspace_bytes(NULL, GP_U64, 4, N, COUNT, NULL, &bytes));
+    T_OK(gp_radix_sort_segmented_workspace_bytes(NULL, dtype, value_bytes, N, COUNT, NULL, &bytes));
     T_OK(gp_context_reserve(t_ctx(), bytes));
     if (t_capture_begin()) {
         call(&c, &g, &a, &offsets);
@@ -103,7 +106,7 @@ static void add_cases(Suite *s)
     tcase_add_loop_test(c, test_segments_around_those_of_blocks, 0, 20);
     tcase_add_loop_test(c, test_segments_among_empty_ones, 0, 4);
     c = t_case(s, "cuda");
-    tcase_add_test(c, test_segmented_replayed_with_other_lengths);
+    tcase_add_loop_test(c, test_segmented_replayed_with_other_lengths, 0, 2);
 }
 
 int main(int argc, char **argv)

@@ -57,10 +57,11 @@ extern "C" {
  *         queued in all these); GP_ERROR_CUDA keys_out unspecified.
  *
  * Cost: on the CPU, one thread sorts a segment inside its cache, and all threads together sort long
- * segments. On CUDA, one pass over the array where no segment has more than 3584 items and n is
- * 2^14 or more, or at most 4608. Otherwise a sort of words of 4 or 8 bytes, of the number of a
- * segment and a key; floats, keys by some of their bits and what does not fit 8 bytes take
- * positions and a gather as well.
+ * segments. On CUDA, segments of up to 3584 items are sorted in one pass over the array. Longer
+ * ones take one sort of words of 8 bytes, of the number of a segment and a key; if keys are of 8
+ * bytes or compared in some of their bits, or n is above 2^34, all items take that if there is one:
+ * a sort of words of 4 or 8 bytes, beside positions and with a gather where these do not tell the
+ * key. So do all segments of fewer than 2^14 items that are more than 4608.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in,
@@ -103,8 +104,9 @@ GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const 
  *         GP_ERROR_WORKSPACE (nothing queued in all these); GP_ERROR_CUDA keys_out and values_out
  *         unspecified.
  *
- * Cost as gp_radix_sort_segmented(); on CUDA the one pass takes values of 1, 2, 4, 8 and 16 bytes,
- * and after the sort of words values of more than 4 bytes take a gather.
+ * Cost as gp_radix_sort_segmented(), but on CUDA all items take the sort if one segment is longer
+ * than 3584, or value_bytes is not 1, 2, 4, 8 or 16, and values of more than 4 bytes take a gather
+ * after it.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,

@@ -10,11 +10,11 @@
 #include "core/workspace.h"
 #include "lexsort/lexsort_parts_internal.h"
 
-#define DECLARE(sm) extern gpi_segsort_tiles_fn gpi_segsort_tiles_sm##sm;
-#define ROW(sm) GPI_CUDA(gpi_segsort_tiles_sm##sm),
+#define DECLARE(sm) extern const struct gpi_segsort_kernels gpi_segsort_kernels_sm##sm;
+#define ROW(sm) GPI_CUDA(&gpi_segsort_kernels_sm##sm),
 
 GPI_SMS(DECLARE)
-static gpi_segsort_tiles_fn *const tiles_table[] = {GPI_SMS(ROW)};
+static const struct gpi_segsort_kernels *const kernels[] = {GPI_SMS(ROW)};
 
 enum { FROM = 1 << 14 }; /* below, what decides takes longer than the sort by parts (merge-31) */
 
@@ -72,13 +72,12 @@ static size_t heads_bytes(const struct gpi_segsort_job *s)
 }
 
 static struct gpi_segsort_tiles tiles_of(const struct gpi_segsort_job *s,
-                                         const struct gpi_lex_part *key, void *memory)
+                                         const struct gpi_lex_part *key)
 {
     const struct gpi_radix_job *j = &s->job;
     struct gpi_segsort_tiles t = {.order = key->order,
                                   .mask = key->mask,
                                   .exact = !key->lossy,
-                                  .places = j->value_bytes > 0,
                                   .wide = gpi_dtype_bytes(s->offset_dtype) == 8,
                                   .key_bytes = (uint32_t)j->key_bytes,
                                   .value_bytes = (uint32_t)j->value_bytes,
@@ -91,28 +90,72 @@ static struct gpi_segsort_tiles tiles_of(const struct gpi_segsort_job *s,
                                   .values_in = j->values_in,
                                   .keys_out = j->keys_out,
                                   .values_out = j->values_out};
-    /* Equal floats of different bits may come in any order where no values tell. */
-    t.places = t.places || j->end_bit - j->begin_bit < 8 * (int)j->key_bytes;
-    t.plan = memory;
-    t.heads = memory ? (uint32_t *)(t.plan + 1) : NULL;
-    t.zeroed = heads_bytes(s);
+    t.places = j->value_bytes || j->end_bit - j->begin_bit < 8 * (int)j->key_bytes;
     return t;
 }
 
-static size_t bytes_of(const gp_target *target, const struct gpi_segsort_job *s,
-                       const struct gpi_lex_sort *l)
+/* Whether long segments go apart; the number of more would not fit their list's. */
+static bool has_apart(const struct gpi_segsort_job *s)
 {
-    return gpi_piece(s->job.n * number_bytes(s)) + gpi_lex_sort_bytes(target, l) +
+    const struct gpi_radix_job *j = &s->job;
+    return has_tiles(s) && j->key_bytes <= 4 && j->value_bytes == 0 &&
+           j->end_bit - j->begin_bit == 8 * (int)j->key_bytes && j->n <= (uint64_t)1 << 34;
+}
+
+/* The most segments that fit no block. */
+static uint64_t list_room(uint64_t n)
+{
+    return n / GPI_SEGSORT_LONGEST + 1;
+}
+
+/* Of words of long segments. */
+static struct gpi_radix_job apart_job(const struct gpi_segsort_job *s,
+                                      const struct gpi_segsort_tiles *t)
+{
+    return (struct gpi_radix_job){.order = gpi_radix_order_of(GP_U64, GP_ASCENDING),
+                                  .key_bytes = 8,
+                                  .n = s->job.n,
+                                  .device_n = &t->plan->items,
+                                  .end_bit = 64,
+                                  .algorithm = s->job.algorithm,
+                                  .keys_in = t->words,
+                                  .keys_out = t->sorted};
+}
+
+static size_t apart_bytes(const gp_target *target, const struct gpi_segsort_job *s)
+{
+    uint64_t any[sizeof(struct gpi_segsort_plan) / 8];
+    const struct gpi_segsort_tiles t = {
+        .plan = (struct gpi_segsort_plan *)any, .words = any, .sorted = any + 1};
+    const struct gpi_radix_job j = apart_job(s, &t);
+    return 2 * gpi_piece(list_room(j.n) * 8) + 2 * gpi_piece(j.n * 8) +
+           gpi_radixsort_cuda_bytes(target->sm_count, &j);
+}
+
+static size_t parts_bytes(const gp_target *target, const struct gpi_segsort_job *s)
+{
+    struct gpi_lex_sort l = lex_sort_of(s, NULL);
+    l.outs[1] = &l; /* any array: there is one */
+    return gpi_piece(s->job.n * number_bytes(s)) + gpi_lex_sort_bytes(target, &l);
+}
+
+static size_t bytes_of(const gp_target *target, const struct gpi_segsort_job *s)
+{
+    return (has_apart(s) ? apart_bytes(target, s) : parts_bytes(target, s)) +
            (has_tiles(s) ? gpi_piece(heads_bytes(s)) : 0);
 }
 
 size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_job *s)
 {
     gp_target cuda = *target;
-    struct gpi_lex_sort l = lex_sort_of(s, NULL);
+    struct gpi_segsort_job fewer = *s;
     cuda.backend = GP_BACKEND_CUDA;
-    l.outs[1] = &l; /* any array: there is one */
-    return s->job.begin_bit < s->job.end_bit ? bytes_of(&cuda, s, &l) : 0;
+    if (s->job.begin_bit == s->job.end_bit)
+        return 0;
+    if (fewer.job.n > FROM)
+        fewer.job.n = FROM;
+    const size_t all = bytes_of(&cuda, s), least = parts_bytes(&cuda, &fewer);
+    return all > least ? all : least;
 }
 
 static gp_status find_segments(gp_context *ctx, const char *function,
@@ -130,6 +173,20 @@ static gp_status find_segments(gp_context *ctx, const char *function,
     return gpi_balance_search(ctx, function, &a);
 }
 
+static gp_status sort_apart(gp_context *ctx, const char *function, const struct gpi_segsort_job *s,
+                            struct gpi_segsort_tiles *t, struct gpi_frame *frame)
+{
+    t->list_room = list_room(t->n);
+    t->bases = gpi_frame_take(frame, t->list_room * 8);
+    t->begins = gpi_frame_take(frame, t->list_room * 8);
+    t->words = gpi_frame_take(frame, t->n * 8);
+    t->sorted = gpi_frame_take(frame, t->n * 8);
+    const struct gpi_radix_job j = apart_job(s, t);
+    GPI_TRY(kernels[ctx->sm_row]->sort(ctx, function, t));
+    GPI_TRY(gpi_radixsort_cuda(ctx, function, &j));
+    return kernels[ctx->sm_row]->put_keys(ctx, function, t);
+}
+
 gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct gpi_segsort_job *s)
 {
     const struct gpi_radix_job *j = &s->job;
@@ -142,16 +199,20 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
         return j->n ? gpi_radixsort_cuda(ctx, function, j) : GP_OK; /* which copies */
     }
     struct gpi_lex_sort l = lex_sort_of(s, NULL);
-    const bool one = has_tiles(s) && is_one_tile(s);
-    GPI_FRAME(frame, ctx, function, one ? 0 : bytes_of(&target, s, &l));
-    GPI_TRY(gpi_content_report(ctx, function, &rule));
+    struct gpi_segsort_tiles t = tiles_of(s, &l.parts.part[1]);
     struct gpi_segsort_job others = *s;
+    const bool one = has_tiles(s) && is_one_tile(s);
+    GPI_FRAME(frame, ctx, function, one ? 0 : bytes_of(&target, s));
+    GPI_TRY(gpi_content_report(ctx, function, &rule));
+    if (one)
+        return kernels[ctx->sm_row]->sort(ctx, function, &t);
     if (has_tiles(s)) {
-        void *memory = one ? NULL : gpi_frame_take(&frame, heads_bytes(s));
-        const struct gpi_segsort_tiles t = tiles_of(s, &l.parts.part[1], memory);
-        GPI_TRY(tiles_table[ctx->sm_row](ctx, function, &t));
-        if (one)
-            return GP_OK;
+        t.zeroed = heads_bytes(s);
+        t.plan = gpi_frame_take(&frame, t.zeroed);
+        t.heads = (uint32_t *)(t.plan + 1);
+        if (has_apart(s))
+            return sort_apart(ctx, function, s, &t, &frame);
+        GPI_TRY(kernels[ctx->sm_row]->sort(ctx, function, &t));
         others.job.device_n = l.device_n = &t.plan->items;
         others.job.device_num_segments = &t.plan->segments;
     }

@@ -7,13 +7,15 @@
  * one thread busy while the others wait are sorted before, by all threads together.
  *
  * CUDA: segments that fit a block are sorted there, a tile of whole segments at a time
- * (segsort_tiles_cuda.cu). If one does not fit, which is known on the device alone, all go the
- * other way: the number of every item's segment (gpi_balance_search), and a sort by two parts, that
- * number and the key (lexsort_parts_internal.h).
+ * (segsort_tiles_cuda.cu). Which do not is known on the device alone. Of keys alone of up to 4
+ * bytes those go apart, in one sort of words of segment and key (segsort_apart.cuh). Otherwise, if
+ * there is one, all go the other way: the number of every item's segment (gpi_balance_search), then
+ * a sort by two parts, that number and the key (lexsort_parts_internal.h).
  *
  * Scratch, each piece 256-byte aligned:
  *   CPU    [keys n][values or indices n][indices n][copy of values][counts]
- *   CUDA   [plan, bits n][numbers of segments n][the sort's], or none where all fit a block
+ *   CUDA   [plan, bits n], then [lists of long segments][words n][words n][the sort's]
+ *          or [numbers of segments n][the sort's]; none where all fit one block
  */
 #ifndef GPI_SEGSORT_INTERNAL_H
 #define GPI_SEGSORT_INTERNAL_H
@@ -55,19 +57,21 @@ size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_
 /* Items of a tile; segments of up to LONGEST leave enough of it to others. */
 enum { GPI_SEGSORT_TILE = 4608, GPI_SEGSORT_LONGEST = GPI_SEGSORT_TILE - 1024 };
 
-/* In the context's memory. */
+/* In the context's memory, zeros at first. */
 struct gpi_segsort_plan {
-    uint64_t longest;         /* items of a segment */
-    uint64_t items, segments; /* all, if they go the other way, or 0 */
+    uint64_t longest;         /* items of a segment that fits */
+    uint64_t wrong;           /* not 0: offsets are, and the segments are one */
+    uint64_t apart;           /* how many do not fit, in the highest bits, and their items */
+    uint64_t items, segments; /* that go the other way: those, or all */
 };
 
 /* The same sort for the kernels. */
 struct gpi_segsort_tiles {
     struct gpi_radix_order order;
     uint64_t mask; /* the bits of a word that are compared */
-    bool places; /* of items are found, as values are to be moved, or keys that words do not tell */
-    bool exact;  /* words tell the keys */
-    bool wide;   /* offsets */
+    bool places;   /* of items are found: values are moved, or keys that words do not tell */
+    bool exact;    /* words tell the keys */
+    bool wide;     /* offsets */
     uint32_t key_bytes, value_bytes;
     uint64_t n, num_segments;
     const uint64_t *device_n, *device_num_segments; /* or NULL */
@@ -76,10 +80,17 @@ struct gpi_segsort_tiles {
     struct gpi_segsort_plan *plan; /* NULL: all items are one tile */
     uint32_t *heads;               /* the same; bits of items, behind the plan */
     size_t zeroed;                 /* bytes of both */
+    /* NULL: all items go the other way, or those of segments that do not fit, whose lists these
+     * are: the items before each, and where it begins. */
+    uint64_t *bases, *begins, list_room;
+    uint64_t *words, *sorted; /* of their items */
 };
 
-typedef gp_status gpi_segsort_tiles_fn(gp_context *ctx, const char *function,
-                                       const struct gpi_segsort_tiles *t);
+struct gpi_segsort_kernels {
+    gp_status (*sort)(gp_context *ctx, const char *function, const struct gpi_segsort_tiles *t);
+    /* Keys of sorted words. */
+    gp_status (*put_keys)(gp_context *ctx, const char *function, const struct gpi_segsort_tiles *t);
+};
 
 #ifdef __cplusplus
 }

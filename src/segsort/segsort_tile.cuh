@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include "device/key_order.cuh"
 #include "device/warp.cuh"
 #include "segsort/segsort_internal.h"
 
@@ -25,12 +24,12 @@ static_assert(tile_threads * chunk == GPI_SEGSORT_TILE && tile_words * 32 == GPI
 
 /* Of a block. PLACES: where each item was in the tile goes along with its key. */
 template <class K, bool PLACES> struct SegmentTile {
-    K keys[GPI_SEGSORT_TILE + 1]; /* order words */
+    K keys[GPI_SEGSORT_TILE + chunk]; /* order words; merges read behind them */
     uint16_t places[PLACES ? GPI_SEGSORT_TILE : 1];
     uint32_t heads[tile_words + 1]; /* bits: a segment begins there, or there is no item */
     uint16_t before[tile_words], after[tile_words]; /* the nearest bits in other words */
     uint32_t total;
-    uint64_t edge[2]; /* begin and end in the array */
+    uint64_t edge[3]; /* where it begins in the array; its end, and the last head before that */
 
     /* Where the segment of item i begins, and ends. */
     GPI_DEVICE uint32_t head_of(uint32_t i) const
@@ -104,16 +103,20 @@ template <class K, bool PLACES> struct SegmentTile {
     /* Whether there are longer ones. */
     GPI_DEVICE bool sort_short()
     {
+        const uint32_t upto = (2u << lane_id()) - 1;
         K key[chunk] = {};
         uint32_t to[chunk];
         bool others = false;
 #pragma unroll
         for (uint32_t k = 0; k < chunk; k++) {
-            const uint32_t i = threadIdx.x + k * tile_threads;
+            /* The items of a warp have a word of bits; those behind the last one are heads. */
+            const uint32_t i = threadIdx.x + k * tile_threads, word = i / 32;
             to[k] = i;
-            if (i >= total)
+            if (word * 32 >= total)
                 continue;
-            const uint32_t begin = head_of(i), end = end_of(i);
+            const uint32_t left = heads[word] & upto, right = heads[word] & ~upto;
+            const uint32_t begin = left ? (i | 31) - __clz(left) : before[word];
+            const uint32_t end = right ? (i & ~31u) + __ffs(right) - 1 : after[word];
             key[k] = keys[i];
             if (end - begin <= short_segment)
                 to[k] = place_in(begin, end, key[k], i);
@@ -210,16 +213,17 @@ template <class K, bool PLACES> struct SegmentTile {
                 a += begin;
                 K left = keys[a], right = keys[b];
 #pragma unroll
-                for (uint32_t k = 0; k < chunk; k++)
-                    if (k < count) {
-                        const bool is_left = b >= end || (a < middle && !(right < left));
-                        key[k] = is_left ? left : right;
-                        from[k] = is_left ? a : b;
-                        if (is_left)
-                            left = keys[++a];
-                        else
-                            right = keys[++b];
-                    }
+                for (uint32_t k = 0; k < chunk; k++) { /* of which those behind count are none */
+                    const bool is_left = b >= end || (a < middle && !(right < left));
+                    const uint32_t at = is_left ? a : b;
+                    const K next = keys[at + 1];
+                    key[k] = is_left ? left : right;
+                    from[k] = at;
+                    a = is_left ? at + 1 : a;
+                    b = is_left ? b : at + 1;
+                    left = is_left ? next : left;
+                    right = is_left ? right : next;
+                }
             }
         }
         if (PLACES)

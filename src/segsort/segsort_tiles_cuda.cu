@@ -6,9 +6,9 @@
 #include <cuda_runtime.h>
 
 #include "core/words.h"
-#include "device/grid.cuh"
+#include "device/gpu.cuh"
 #include "device/host.cuh"
-#include "device/item_count.cuh"
+#include "segsort/segsort_apart.cuh"
 #include "segsort/segsort_tile.cuh"
 
 namespace GPI_SPACE
@@ -20,6 +20,7 @@ using Tiles = gpi_segsort_tiles;
 
 constexpr uint32_t heads_threads = 256, heads_blocks = 8; /* of a multiprocessor */
 constexpr uint32_t tile_blocks = 2;                       /* the same */
+constexpr uint64_t longest_of_tile = GPI_SEGSORT_LONGEST;
 /* A tile has the segments that begin in a step of the array. Of few items steps are short, so that
  * all blocks have some, but not shorter than that. */
 constexpr uint32_t step_least = 512;
@@ -54,46 +55,68 @@ GPI_DEVICE void set_heads(uint32_t *heads, uint64_t item, bool is_head)
         atomicOr(heads + item / 32, bits);
 }
 
-/* Grid: any. Before: heads and plan are zero. After: they are known; plan->items is not 0 if a
- * segment is too long, or offsets are wrong. */
+/* Grid: any. Before: heads and plan are zero. After: they are known, and the lists of long segments
+ * or, if there is one or offsets are wrong, that all items go another way. */
 __global__ void __launch_bounds__(heads_threads) segsort_heads_k(Tiles a)
 {
     grid_wait();
     const uint64_t n = item_count(a), count = segment_count(a);
     const uint64_t step = (uint64_t)gridDim.x * heads_threads;
     uint64_t longest = 0;
-    bool wrong = count == 0 && n > 0;
+    bool wrong = count == 0 && n > 0, others = false;
     for (uint64_t s = (uint64_t)blockIdx.x * heads_threads + threadIdx.x; s - lane_id() < count;
          s += step) {
         const uint64_t begin = s < count ? begin_of(a, s) : n;
         const uint64_t end = s < count ? begin_of(a, s + 1) : n;
+        const bool fits = begin < end && end <= n, is_long = fits && end - begin > longest_of_tile;
         wrong |= begin > end || end > n || (s + 1 == count && end != n);
-        longest = begin < end ? max(longest, end - begin) : longest;
-        set_heads(a.heads, begin, begin < end && end <= n);
+        others |= is_long;
+        longest = fits && !is_long ? max(longest, end - begin) : longest;
+        set_heads(a.heads, begin, fits);
+        if (is_long && a.bases)
+            put_apart(a, begin, end - begin);
     }
-    const uint32_t most = warp_max((uint32_t)min(longest, (uint64_t)UINT32_MAX));
+    const uint32_t most = warp_max((uint32_t)longest);
     if (lane_id() == 0 && most > *(volatile uint64_t *)&a.plan->longest)
         atomicMax((unsigned long long *)&a.plan->longest, (unsigned long long)most);
-    if (wrong || longest > GPI_SEGSORT_LONGEST) {
+    if (wrong)
+        a.plan->wrong = 1;
+    if ((wrong || others) && !a.bases) {
         a.plan->items = n;
         a.plan->segments = count;
     }
 }
 
-/* The first head from `from` on, or n; by a warp. */
-GPI_DEVICE uint64_t next_head(const uint32_t *heads, uint64_t from, uint64_t n)
+/* The first head of [from, end), or `none`; by a warp. */
+GPI_DEVICE uint64_t first_head(const uint32_t *heads, uint64_t from, uint64_t end, uint64_t none)
 {
 #pragma unroll 1
-    for (uint64_t at = from / 32; from && 32 * at < n; at += 32) {
+    for (uint64_t at = from / 32; 32 * at < end; at += 32) {
         const uint64_t own = at + lane_id();
-        const uint32_t bits = 32 * own < n ? heads[own] : 0;
+        const uint32_t bits = 32 * own < end ? heads[own] : 0;
         const uint32_t lanes = __ballot_sync(all_lanes, bits != 0);
         if (lanes) {
             const int first = __ffs(lanes) - 1;
             return 32 * (at + first) + __ffs(shuffle(bits, first)) - 1;
         }
     }
-    return from ? n : 0;
+    return none;
+}
+
+/* The last head of [begin, end), or begin; by a warp. */
+GPI_DEVICE uint64_t last_head(const uint32_t *heads, uint64_t begin, uint64_t end)
+{
+#pragma unroll 1
+    for (uint64_t at = (end + 31) / 32; 32 * at > begin; at -= min(at, (uint64_t)32)) {
+        const uint64_t own = at - 1 - lane_id();
+        const uint32_t bits = (uint64_t)lane_id() < at && 32 * own >= begin ? heads[own] : 0;
+        const uint32_t lanes = __ballot_sync(all_lanes, bits != 0);
+        if (lanes) {
+            const int first = __ffs(lanes) - 1;
+            return 32 * (at - 1 - first) + 31 - __clz(shuffle(bits, first));
+        }
+    }
+    return begin;
 }
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
@@ -113,19 +136,34 @@ GPI_DEVICE uint32_t heads_from(const Tiles &a, uint64_t n, uint64_t begin, uint3
     return first + 32 <= total ? bits : first < total ? bits | ~0u << (total - first) : ~0u;
 }
 
+/* The tile has the segments that begin in its step, but for a long one, which is the last. */
+template <class Tile>
+GPI_DEVICE void find_edges(const Tiles &a, Tile &s, uint64_t n, uint64_t begin, uint64_t end)
+{
+    const uint64_t reach = end + longest_of_tile + 32;
+    uint64_t edge = threadIdx.x / 32 == 1 ? n : 0;
+    if (a.heads && threadIdx.x < 32)
+        edge = first_head(a.heads, begin, end, end);
+    else if (a.heads && threadIdx.x < 64 && end < n)
+        edge = first_head(a.heads, end, min(reach, n), reach < n ? ~0ull : n);
+    else if (a.heads && threadIdx.x >= 64)
+        edge = last_head(a.heads, begin, end);
+    if (lane_id() == 0)
+        s.edge[threadIdx.x / 32] = edge;
+}
+
 template <class K, bool PLACES>
 GPI_DEVICE void find_tile(const Tiles &a, SegmentTile<K, PLACES> &s, uint64_t n, uint64_t tile,
                           uint64_t step)
 {
-    if (threadIdx.x < 64) {
-        const uint64_t from = (tile + threadIdx.x / 32) * step;
-        const uint64_t edge = a.heads ? next_head(a.heads, from, n) : min(from, n);
-        if (lane_id() == 0)
-            s.edge[threadIdx.x / 32] = edge;
-    }
+    const uint64_t end = min((tile + 1) * step, n);
+    if (threadIdx.x < 96)
+        find_edges(a, s, n, tile * step, end);
     __syncthreads();
+    const bool cut = a.heads && s.edge[1] - s.edge[2] > longest_of_tile;
+    const uint64_t last = cut ? s.edge[2] : s.edge[1];
     const uint32_t total =
-        (uint32_t)min(s.edge[1] - s.edge[0], (uint64_t)GPI_SEGSORT_TILE); /* of wrong offsets */
+        s.edge[0] < end ? (uint32_t)min(last - s.edge[0], (uint64_t)GPI_SEGSORT_TILE) : 0;
     for (uint32_t w = threadIdx.x; w <= tile_words; w += tile_threads)
         s.heads[w] = w < tile_words ? heads_from(a, n, s.edge[0], 32 * w, total) : ~0u;
     if (threadIdx.x == 0)
@@ -141,50 +179,6 @@ GPI_DEVICE void find_tile(const Tiles &a, SegmentTile<K, PLACES> &s, uint64_t n,
 }
 
 /* ---- keys and values ------------------------------------------------------------------------- */
-
-/* Words of keys; those without places can be turned back. */
-template <class K, bool PLACES> struct TileWords {
-    K sign, inf, flip, mask;
-
-    GPI_DEVICE explicit TileWords(const Tiles &a)
-        : sign((K)a.order.sign), inf((K)a.order.inf), flip((K)a.order.flip), mask((K)a.mask)
-    {
-    }
-
-    GPI_DEVICE K word(K x) const
-    {
-        if (inf)
-            x = PLACES ? GPI_RADIX_FLOAT(K, x, sign, inf) : GPI_RADIX_EXACT(K, x, sign, inf);
-        return (x ^ flip) & mask;
-    }
-
-    GPI_DEVICE K key(K w) const
-    {
-        w ^= flip;
-        return !PLACES && inf ? GPI_RADIX_UNEXACT(K, w & mask, sign, inf) : w;
-    }
-};
-
-template <class K> GPI_DEVICE K load_key(const Tiles &a, uint64_t i)
-{
-    if (sizeof(K) == 8)
-        return (K)((const uint64_t *)a.keys_in)[i];
-    return a.key_bytes == 4   ? ((const uint32_t *)a.keys_in)[i]
-           : a.key_bytes == 2 ? ((const uint16_t *)a.keys_in)[i]
-                              : ((const uint8_t *)a.keys_in)[i];
-}
-
-template <class K> GPI_DEVICE void store_key(const Tiles &a, uint64_t i, K key)
-{
-    if (sizeof(K) == 8)
-        ((uint64_t *)a.keys_out)[i] = key;
-    else if (a.key_bytes == 4)
-        ((uint32_t *)a.keys_out)[i] = (uint32_t)key;
-    else if (a.key_bytes == 2)
-        ((uint16_t *)a.keys_out)[i] = (uint16_t)key;
-    else
-        ((uint8_t *)a.keys_out)[i] = (uint8_t)key;
-}
 
 /* Items of V to their places; all are read before one is written, as in may be out. */
 template <class V, class Tile> GPI_DEVICE void move_items(const Tile &s, const void *in, void *out)
@@ -246,8 +240,8 @@ GPI_DEVICE void store_tile(const Tiles &a, const SegmentTile<K, PLACES> &s)
                        values ? a.values_out : a.keys_out);
 }
 
-/* Grid: any. After: all segments are sorted, or nothing has been written as plan->items says that
- * they go another way. */
+/* Grid: any. After: all segments but long ones are sorted, or nothing has been written as the plan
+ * says that all items go another way. */
 template <class K, bool PLACES>
 __global__ void __launch_bounds__(tile_threads, tile_blocks) segsort_tiles_k(Tiles a)
 {
@@ -256,7 +250,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks) segsort_tiles_k(Til
     const uint64_t n = item_count(a);
     uint64_t step = GPI_SEGSORT_TILE;
     if (a.heads) {
-        if (a.plan->items)
+        if (a.plan->wrong || a.plan->items || a.plan->longest == 0)
             return;
         const uint64_t share = max((n + gridDim.x - 1) / gridDim.x, (uint64_t)step_least);
         step = min(GPI_SEGSORT_TILE + 1 - a.plan->longest, share) & ~(uint64_t)31;
@@ -277,38 +271,53 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks) segsort_tiles_k(Til
     }
 }
 
+unsigned apart_blocks(const gp_context *ctx, uint64_t n)
+{
+    const uint64_t most = (uint64_t)ctx->sm_count * (gpu.threads / apart_threads);
+    return (unsigned)gpi_min(gpi_ceil_div(n, apart_share), most);
+}
+
+/* The launches: what decides, if there is more than a tile; tiles; words of long segments. */
+template <class Kernel>
+gp_status launch(gp_context *ctx, const char *function, Kernel kernel, const Tiles &t)
+{
+    const uint64_t steps = gpi_ceil_div(t.n, t.heads ? step_least : GPI_SEGSORT_TILE);
+    const unsigned blocks = (unsigned)gpi_min(steps, (uint64_t)ctx->sm_count * tile_blocks);
+    LaunchList list;
+    if (t.heads) {
+        const uint64_t most = (uint64_t)ctx->sm_count * heads_blocks;
+        const uint64_t passes = gpi_ceil_div(t.num_segments + 1, heads_threads);
+        list.add(launch_zeros(t.plan, t.zeroed));
+        list.add(launch_of(segsort_heads_k, (unsigned)gpi_min(passes, most), heads_threads, 0, t));
+    }
+    list.add(launch_dependent(kernel, t.heads != nullptr, blocks, tile_threads, 0, t));
+    if (t.bases)
+        list.add(
+            launch_dependent(segsort_pack_k, true, apart_blocks(ctx, t.n), apart_threads, 0, t));
+    return list.queue(ctx, function);
+}
+
 gp_status sort_tiles(gp_context *ctx, const char *function, const Tiles *t)
 {
-    const uint64_t steps = gpi_ceil_div(t->n, t->heads ? step_least : GPI_SEGSORT_TILE);
-    const unsigned blocks = (unsigned)gpi_min(steps, (uint64_t)ctx->sm_count * tile_blocks);
-    const auto launch = [&](auto kernel) {
-        LaunchList list;
-        if (t->heads) {
-            const uint64_t most = (uint64_t)ctx->sm_count * heads_blocks;
-            list.add(launch_zeros(t->plan, t->zeroed));
-            list.add(
-                launch_of(segsort_heads_k,
-                          (unsigned)gpi_min(gpi_ceil_div(t->num_segments + 1, heads_threads), most),
-                          heads_threads, 0, *t));
-        }
-        list.add(launch_dependent(kernel, t->heads, blocks, tile_threads, 0, *t));
-        return list.queue(ctx, function);
-    };
     if (t->key_bytes == 8)
-        return t->places ? launch(segsort_tiles_k<uint64_t, true>)
-                         : launch(segsort_tiles_k<uint64_t, false>);
-    return t->places ? launch(segsort_tiles_k<uint32_t, true>)
-                     : launch(segsort_tiles_k<uint32_t, false>);
+        return t->places ? launch(ctx, function, segsort_tiles_k<uint64_t, true>, *t)
+                         : launch(ctx, function, segsort_tiles_k<uint64_t, false>, *t);
+    return t->places ? launch(ctx, function, segsort_tiles_k<uint32_t, true>, *t)
+                     : launch(ctx, function, segsort_tiles_k<uint32_t, false>, *t);
+}
+
+gp_status put_keys(gp_context *ctx, const char *function, const Tiles *t)
+{
+    LaunchList list;
+    list.add(launch_of(segsort_unpack_k, apart_blocks(ctx, t->n), apart_threads, 0, *t));
+    return list.queue(ctx, function);
 }
 
 } // namespace
 } // namespace GPI_SPACE
 
 extern "C" {
-extern gpi_segsort_tiles_fn GPI_LAUNCHER(gpi_segsort_tiles);
-gp_status GPI_LAUNCHER(gpi_segsort_tiles)(gp_context *ctx, const char *function,
-                                          const struct gpi_segsort_tiles *t)
-{
-    return GPI_SPACE::sort_tiles(ctx, function, t);
-}
+extern const struct gpi_segsort_kernels GPI_LAUNCHER(gpi_segsort_kernels);
+const struct gpi_segsort_kernels GPI_LAUNCHER(gpi_segsort_kernels) = {GPI_SPACE::sort_tiles,
+                                                                      GPI_SPACE::put_keys};
 }
