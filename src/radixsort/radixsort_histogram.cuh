@@ -218,35 +218,44 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
     return at;
 }
 
-/* Where buckets do not fit. */
-struct UnfitRoute {
-    uint32_t map, route;
+/* Counts of buckets that do not fit; most == 0: they fit. */
+struct UnfitBuckets {
+    uint32_t most; /* items of the largest bucket */
+    uint32_t hot;  /* in buckets of more than 1/cells_few */
 };
 
-/* By one block. hot: items in buckets of more than 1/cells_few; most: of the largest bucket. */
+/* By one block: the route then. */
 template <int T, bool LARGE, class K>
-__device__ __noinline__ UnfitRoute route_of_unfit(const RadixKeys<K> &job, int shift, int bits,
-                                                  const uint32_t *counts, uint32_t hot,
-                                                  uint32_t most, uint32_t *shared)
+__device__ __noinline__ void plan_unfit(const RadixKeys<K> &job, int shift, int bits,
+                                        const uint32_t *counts, UnfitBuckets unfit,
+                                        uint32_t *shared)
 {
     const uint64_t n = job.items();
+    const uint32_t most = unfit.most, hot = unfit.hot;
+    shared += 4 * T / 32; /* behind what plan_buckets() may still read */
     const int digits = varying_digits(job, job.plan->varying);
-    if (job.split_bits && digits > 1) /* one is one pass */
-        return {gpi_radix_unmapped, gpi_radix_route_splitters};
+    if (job.split_bits && digits > 1) { /* one is one pass */
+        if (threadIdx.x == 0)
+            job.plan->route = gpi_radix_route_splitters;
+        return;
+    }
     const bool few = hot >= n - n / radix_tuning.cells_rest;
     const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
     const UnevenWays ways = uneven_ways<T, LARGE>(job, digits, shared);
+    bool close = false;
     if constexpr (LARGE && radix_has_reach<K>)
-        if (!ways.cells && job.adaptive_allowed && digits > radix_tuning.digits_few &&
-            are_close<T>(job, shift, bits, counts, shared)) {
-            job.plan->skewed = gpi_radix_close;
-            return {gpi_radix_unmapped, gpi_radix_route_lsd};
-        }
+        close = !ways.cells && job.adaptive_allowed && digits > radix_tuning.digits_few &&
+                are_close<T>(job, shift, bits, counts, shared);
     const bool by_cells = !radix_by_splitters<K> && job.adaptive_allowed &&
                           (few || (even && !ways.clumped) || ways.cells);
-    const bool adaptive = ways.map || by_cells || splits_by_levels(job, job.plan->varying);
-    return {(uint32_t)ways.map,
-            (uint32_t)(adaptive ? gpi_radix_route_adaptive : gpi_radix_route_lsd)};
+    const bool adaptive =
+        !close && (ways.map || by_cells || splits_by_levels(job, job.plan->varying));
+    if (threadIdx.x > 0)
+        return;
+    job.plan->mapped = close ? gpi_radix_unmapped : ways.map;
+    job.plan->route = adaptive ? gpi_radix_route_adaptive : gpi_radix_route_lsd;
+    if (close)
+        job.plan->skewed = gpi_radix_close;
 }
 
 /*
@@ -254,8 +263,9 @@ __device__ __noinline__ UnfitRoute route_of_unfit(const RadixKeys<K> &job, int s
  * a run of counts, 32 at a time.
  */
 template <int T, bool LARGE, class K>
-__device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, int bits,
-                                          uint32_t *counts, uint32_t tile_items, uint32_t *shared)
+__device__ __noinline__ UnfitBuckets plan_buckets(const RadixKeys<K> &job, int shift, int bits,
+                                                  uint32_t *counts, uint32_t tile_items,
+                                                  uint32_t *shared)
 {
     constexpr uint32_t warps = T / 32;
     const uint64_t n = job.items();
@@ -300,12 +310,9 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
     const bool fits =
         all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
         (any_size || (job.split_bits ? most <= job.bucket_max : job.large_fit(most, excess)));
-    UnfitRoute unfit = {gpi_radix_unmapped, gpi_radix_route_buckets};
-    if (!fits)
-        unfit = route_of_unfit<T, LARGE>(job, shift, bits, counts, hot, most, shared + 4 * warps);
     if (threadIdx.x == 0) {
-        job.plan->mapped = unfit.map;
-        job.plan->route = unfit.route;
+        job.plan->mapped = gpi_radix_unmapped;
+        job.plan->route = gpi_radix_route_buckets;
         job.plan->recounted = counts != job.buckets;
         job.plan->shift = shift;
         job.plan->bits = bits;
@@ -313,12 +320,12 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         counts[size] = (uint32_t)n;
     }
     if (!fits)
-        return;
+        return {most ? most : 1, hot}; /* counts that overflow may all be lost */
     uint32_t next = begin;
     at = starts_of_run<plan_batch>(counts, job.cursors, next, end, at);
     starts_of_run<1>(counts, job.cursors, next, end, at);
     if (bits <= radix_bits)
-        return;
+        return {};
     /* Segments of the second pass: buckets with the same first digit. */
     __syncthreads();
     const int second = bits / 2, segments = 1 << (bits - second);
@@ -334,6 +341,7 @@ __device__ __noinline__ void plan_buckets(const RadixKeys<K> &job, int shift, in
         job.plan->segment_tile[threadIdx.x] = before;
     if (threadIdx.x == radix_bins - 1)
         job.plan->segment_tile[radix_bins] = before + tiles;
+    return {};
 }
 
 /* ---- a look at a few words, before all are counted ---- */

@@ -123,9 +123,12 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
 
     GPI_DEVICE void plan(Top t, uint32_t *counts)
     {
-        if (blockIdx.x == 0)
-            plan_buckets<T, LARGE, K>(job, t.shift, t.bits, counts, Buckets::Tile::items,
-                                      (uint32_t *)memory);
+        if (blockIdx.x == 0) {
+            const UnfitBuckets unfit = plan_buckets<T, LARGE, K>(
+                job, t.shift, t.bits, counts, Buckets::Tile::items, (uint32_t *)memory);
+            if (unfit.most)
+                plan_unfit<T, LARGE>(job, t.shift, t.bits, counts, unfit, (uint32_t *)memory);
+        }
         barrier.wait();
     }
 
