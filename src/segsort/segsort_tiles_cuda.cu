@@ -41,7 +41,8 @@ GPI_DEVICE uint64_t begin_of(const Tiles &a, uint64_t s)
 /* ---- where segments begin -------------------------------------------------------------------- */
 
 /* Set bits, which rise along a warp: those of a word by one lane. Words that agree in the low 32
- * bits of their number are not neighbours in a warp, or a segment is too long for this way. */
+ * bits of their number are not neighbours in a warp, or a segment is too long for this way. No item
+ * is behind the last one. */
 GPI_DEVICE void set_heads(uint32_t *heads, uint64_t item, bool is_head)
 {
     const uint32_t word = (uint32_t)(item / 32);
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(heads_threads) segsort_heads_k(Tiles a)
         wrong |= begin > end || end > n || (s + 1 == count && end != n);
         others |= is_long;
         longest = fits && !is_long ? max(longest, end - begin) : longest;
-        set_heads(a.heads, begin, fits);
+        set_heads(a.heads, min(begin, n), fits);
         if (is_long && a.bases)
             put_apart(a, begin, end - begin);
     }
@@ -136,7 +137,8 @@ GPI_DEVICE uint32_t heads_from(const Tiles &a, uint64_t n, uint64_t begin, uint3
     return first + 32 <= total ? bits : first < total ? bits | ~0u << (total - first) : ~0u;
 }
 
-/* The tile has the segments that begin in its step, but for a long one, which is the last. */
+/* The tile has the segments that begin in its step, but for a long one that leaves it, which is the
+ * last. */
 template <class Tile>
 GPI_DEVICE void find_edges(const Tiles &a, Tile &s, uint64_t n, uint64_t begin, uint64_t end)
 {
