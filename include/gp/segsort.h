@@ -105,8 +105,8 @@ GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const 
  *         unspecified.
  *
  * Cost as gp_radix_sort_segmented(), but on CUDA all items take the sort if one segment is longer
- * than 3584, or value_bytes is not 1, 2, 4, 8 or 16, and values of more than 4 bytes take a gather
- * after it.
+ * than 3584 and n above 4608, or value_bytes is not 1, 2, 4, 8 or 16, and values of more than 4
+ * bytes take a gather after it.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented_pairs(gp_context *ctx, gp_dtype dtype, const void *keys_in,

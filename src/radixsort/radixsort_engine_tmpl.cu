@@ -149,7 +149,8 @@ gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
             return add_values<Key>(list, job);
     if constexpr (radix_has_adaptive_of(sizeof(Key), VB)) {
         if constexpr (radix_by_splitters<Key>)
-            GPI_TRY((add_bit_passes<K, VB>(list, job)));
+            if (!VB || job.n >= radix_tuning.bit_pairs)
+                GPI_TRY((add_bit_passes<K, VB>(list, job)));
         if (job.adaptive_allowed) {
             GPI_TRY(add_adaptive<VB>(list, job));
             list.add(launch_bucket_global<Key, VB>(list.ctx, job));

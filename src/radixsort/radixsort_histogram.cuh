@@ -232,7 +232,7 @@ __device__ __noinline__ void plan_unfit(const RadixKeys<K> &job, int shift, int 
 {
     const uint64_t n = job.items();
     const uint32_t most = unfit.most, hot = unfit.hot;
-    shared += 4 * T / 32; /* behind what plan_buckets() may still read */
+    shared += 128; /* behind what plan_buckets() may still read */
     const int digits = varying_digits(job, job.plan->varying);
     if (job.split_bits && digits > 1) { /* one is one pass */
         if (threadIdx.x == 0)
@@ -259,8 +259,8 @@ __device__ __noinline__ void plan_unfit(const RadixKeys<K> &job, int shift, int 
 }
 
 /*
- * By one block: counts become starts; the route, and the tiles of the second pass. Each warp sums
- * a run of counts, 32 at a time.
+ * By one block: whether buckets fit; then counts become starts, and there are the tiles of the
+ * second pass. Each warp sums a run of counts, 32 at a time.
  */
 template <int T, bool LARGE, class K>
 __device__ __noinline__ UnfitBuckets plan_buckets(const RadixKeys<K> &job, int shift, int bits,

@@ -20,7 +20,7 @@ GPI_DEVICE void join_buckets(const RadixKeys<K> &job, int more, int bits, uint32
 }
 
 /* By one block: decides from the sample whether counting all keys is pointless because LSD
- * passes would be chosen anyway; the limits are those of plan_buckets(), widened by the error of
+ * passes would be chosen anyway; the limits are those of plan_unfit(), widened by the error of
  * a sample. Or levels of splitters, as many keys are in buckets so full that they will not fit. Of
  * 4-byte keys passes are chosen then if the buckets lie close together. */
 template <int T, bool LARGE, class K>
