@@ -137,8 +137,8 @@ GPI_DEVICE uint32_t heads_from(const Tiles &a, uint64_t n, uint64_t begin, uint3
     return first + 32 <= total ? bits : first < total ? bits | ~0u << (total - first) : ~0u;
 }
 
-/* The tile has the segments that begin in its step, but for a long one that leaves it, which is the
- * last. */
+/* The tile has the segments that begin in its step, but for a long one that is the last of them and
+ * does not end there. */
 template <class Tile>
 GPI_DEVICE void find_edges(const Tiles &a, Tile &s, uint64_t n, uint64_t begin, uint64_t end)
 {
