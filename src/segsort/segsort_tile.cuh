@@ -193,8 +193,8 @@ template <class K, bool PLACES> struct SegmentTile {
         return low;
     }
 
-    /* Two runs, of `run` chunks at most, to one; by all threads, or those of a warp. The word behind
-     * a run, which another warp may be writing, is read and not used. */
+    /* Two runs, of `run` chunks at most, to one; by all threads, or those of a warp. What stands
+     * behind a run, which another warp may be writing, is read and not used. */
     template <class Sync> GPI_DEVICE void merge_runs(uint32_t run, Sync sync)
     {
         const uint32_t own = threadIdx.x * chunk;
