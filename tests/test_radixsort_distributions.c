@@ -313,8 +313,7 @@ START_TEST(test_radix_sort_spread_replay_skips_other_digits)
 }
 END_TEST
 
-/* and other buckets when keys lie elsewhere, close together, or other passes when more bits or
- * fewer tell them apart. */
+/* and other buckets or passes when keys lie elsewhere, close together, or other bits tell them. */
 START_TEST(test_radix_sort_spread_replay_close)
 {
     static const enum kind kinds[] = {CROSSING, AROUND_ZERO,  EDGE_BEYOND, EVEN,     ONE_BELOW,

@@ -57,6 +57,28 @@ START_TEST(test_segments_that_fall_are_refused)
 }
 END_TEST
 
+/* Of more items than one tile has; the second offset is in the same place of the word of another
+ * 2^32 words as the third. */
+START_TEST(test_segments_beyond_many_items_are_refused)
+{
+    const size_t n = 20001;
+    const uint64_t numbers[] = {0, ((uint64_t)1 << 37) + 100, 101, n};
+    t_array keys = t_new(n * 4, 0), out = t_new(n * 4, 0);
+    t_array offsets = t_new_from(numbers, sizeof numbers, 0);
+    for (int i = 0; i < 2; i++) {
+        const gp_status s = gp_radix_sort_segmented(
+            t_ctx(), GP_U32, keys.data, n, i ? GP_I64 : GP_U64, offsets.data, 3, out.data, NULL);
+        ck_assert_int_eq(s, t_is_cuda() ? GP_OK : GP_ERROR_DATA);
+        if (t_is_cuda())
+            ck_assert_int_eq(gp_context_synchronize(t_ctx()), GP_ERROR_DATA);
+        else
+            t_check_untouched(&out);
+        t_check_guards(&out);
+    }
+    t_free(&keys), t_free(&out), t_free(&offsets);
+}
+END_TEST
+
 START_TEST(test_segmented_errors)
 {
     uint32_t numbers[] = {0, 3, 8};
@@ -137,6 +159,7 @@ int main(int argc, char **argv)
     Suite *s = suite_create("segsort_errors");
     TCase *c = t_case(s, "errors");
     tcase_add_test(c, test_segments_that_fall_are_refused);
+    tcase_add_test(c, test_segments_beyond_many_items_are_refused);
     tcase_add_test(c, test_segmented_errors);
     tcase_add_test(c, test_segmented_option_and_size_errors);
     return t_main(argc, argv, s);

@@ -61,7 +61,8 @@ extern "C" {
  * ones take one sort of words of 8 bytes, of the number of a segment and a key; if keys are of 8
  * bytes or compared in some of their bits, or n is above 2^34, all items take that if there is one:
  * a sort of words of 4 or 8 bytes, beside positions and with a gather where these do not tell the
- * key. So do all segments of fewer than 2^14 items that are more than 4608.
+ * key. So do all segments of fewer than 2^14 items that are more than 4608, or more than 36864
+ * segments of fewer items.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in,
