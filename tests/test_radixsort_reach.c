@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys of 4 bytes that lie close together, wherever that is, so that few digits tell them apart:
- * one captured sort, replayed with keys of other reaches.
+ * Keys that few digits tell apart: of 4 bytes, as they lie close together, wherever that is; of 8,
+ * as they vary in few bits. One captured sort, replayed with keys of other reaches, or other bits.
  */
 #include "radixsort_distributions.h"
 
@@ -118,11 +118,87 @@ START_TEST(test_radix_sort_reach_replay_cuda)
 }
 END_TEST
 
+/* Bits in which words vary, those of them that hardly a word has, and one word of other bits. */
+struct telling {
+    uint64_t vary, rare, other;
+};
+
+/* Of bits 3 to 60 digits have 8, 2, 8 and 5 bits, or 8, 8, 7, 8, 8 and 8, the last six as digits
+ * are counted twice: a pass with less bits than the one after it. */
+static const struct telling tellings[] = {
+    {0x001fff00401004ff, 0x001f000000000000, 0},
+    {0x000fffff000fffff, 0x000ffc00000ffc00, 0x0123456789abcdef},
+    {0x000fffff000fffff, 0x000ffc00000ffc00, 0},
+};
+enum { TELLINGS = sizeof tellings / sizeof *tellings };
+
+static void fill_bits(const struct telling *t, uint64_t compared, size_t n, uint64_t *keys)
+{
+    uint64_t state = t_seed() + t->vary;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t random = t_random(&state), often = random >> 60 ? ~t->rare : UINT64_MAX;
+        keys[i] = (i == n / 3 && t->other ? t->other : random & t->vary & often) & compared;
+    }
+}
+
+/* None is negative, so all types have the order of GP_U64. */
+static void check_bits(gp_dtype dtype, size_t value_bytes, bool some, size_t n)
+{
+    const size_t bytes = n * 8;
+    gp_radix_sort_options o = GP_RADIX_SORT_OPTIONS_INIT;
+    if (some)
+        o.order = GP_DESCENDING, o.begin_bit = 3, o.end_bit = 61;
+    uint64_t *keys = t_host(bytes), *sorted = t_host(bytes), *values = t_host(bytes);
+    uint32_t *index = t_host(n * 4);
+    for (size_t i = 0; i < n; i++)
+        values[i] = index[i] = (uint32_t)i;
+    t_array k = t_new(bytes, 0), ko = t_new(bytes, 0), vo = t_new(bytes, 0);
+    t_array v = t_new_from(value_bytes == 8 ? (void *)values : index, n * value_bytes, 0);
+    size_t need;
+    T_OK(gp_radix_sort_workspace_bytes(NULL, dtype, value_bytes, n, &o, &need));
+    T_OK(gp_context_reserve(t_ctx(), need));
+    ck_assert(t_capture_begin());
+    if (value_bytes)
+        T_OK(gp_radix_sort_pairs(t_ctx(), dtype, k.data, value_bytes, v.data, n, ko.data, vo.data,
+                                 &o));
+    else
+        T_OK(gp_radix_sort(t_ctx(), dtype, k.data, n, ko.data, &o));
+    t_capture_end();
+    for (int r = 0; r < 2 * TELLINGS; r++) {
+        fill_bits(&tellings[r % TELLINGS], some ? 0x1ffffffffffffff8 : UINT64_MAX, n, keys);
+        t_put(&k, keys, bytes);
+        t_replay();
+        t_get(&ko, sorted, bytes);
+        t_get(&vo, value_bytes == 8 ? (void *)values : index, n * value_bytes);
+        for (size_t i = 0; i < n && value_bytes == 8; i++)
+            index[i] = values[i] < n ? (uint32_t)values[i] : UINT32_MAX;
+        for (size_t i = 0; i < n && some; i++)
+            keys[i] = ~keys[i], sorted[i] = ~sorted[i];
+        if (value_bytes)
+            check_pairs(GP_U64, keys, sorted, index, n);
+        else
+            check_keys_alone(GP_U64, keys, sorted, n);
+    }
+    t_capture_free();
+    t_free(&k), t_free(&v), t_free(&ko), t_free(&vo);
+    free(keys), free(sorted), free(values), free(index);
+}
+
+START_TEST(test_radix_sort_bits_replay_cuda)
+{
+    static const gp_dtype dtypes[] = {GP_U64, GP_I64, GP_F64};
+    for (size_t value_bytes = 0; value_bytes <= 8; value_bytes += 4)
+        check_bits(dtypes[_i % 3], value_bytes, _i % 2, t_at_most(_i < 3 ? 4200007 : 2621441));
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("radixsort_reach");
     TCase *c = t_case(s, "replay cuda");
     tcase_add_loop_test(c, test_radix_sort_reach_replay_cuda, 0, 5 * WAYS);
+    c = t_case(s, "bits cuda");
+    tcase_add_loop_test(c, test_radix_sort_bits_replay_cuda, 0, 6);
     return s;
 }
 

@@ -79,11 +79,11 @@ template <class K> struct DigitOfParts {
     uint32_t mask, bytes, low_mask;
     int high_shift;
 
-    /* places: where the parts begin, and bits of the high one, in a byte each. */
-    static GPI_DEVICE DigitOfParts of(uint32_t places, uint32_t bits)
+    /* parts: where they begin, and bits of the high one and of both, in a byte each. */
+    static GPI_DEVICE DigitOfParts of(uint32_t parts)
     {
-        const uint32_t low = places & 255, high = places >> 8 & 255,
-                       low_bits = bits - (places >> 16);
+        const uint32_t low = parts & 255, high = parts >> 8 & 255, bits = parts >> 24,
+                       low_bits = bits - (parts >> 16 & 255);
         auto two_from = [](uint32_t place) { return place / 8 | min(place / 8 + 1, 7u) << 4; };
         return {(int)(low % 8), (1u << bits) - 1, two_from(low) | two_from(high) << 8,
                 (1u << low_bits) - 1, (int)(16 + high % 8 - low_bits)};
@@ -104,16 +104,12 @@ template <class K, class G, int ITEMS> struct PartitionByParts : PartitionByBits
 
     GPI_DEVICE Digit digit() const
     {
-        return Digit::of((uint32_t)this->pass.shift, (uint32_t)this->pass.bits);
+        return Digit::of((uint32_t)this->pass.shift);
     }
 
     GPI_DEVICE void enter(const typename Base::TileClaim &, Digit &) const
     {
     }
-};
-
-struct PassDigit {
-    uint32_t shift, bits; /* as in gpi_radix_pass */
 };
 
 /* Some bits as the two parts of a digit, the low one from the lowest of them on. */
@@ -143,11 +139,11 @@ struct BitParts {
                                                               << begin(high);
     }
 
-    GPI_DEVICE PassDigit digit() const
+    /* As for DigitOfParts. */
+    GPI_DEVICE uint32_t digit() const
     {
-        const int high_bits = width(high);
-        return {(uint32_t)(begin(low) | begin(high) << 8 | high_bits << 16),
-                (uint32_t)(width(low) + high_bits)};
+        const int high_bits = width(high), bits = width(low) + high_bits;
+        return (uint32_t)(begin(low) | begin(high) << 8 | high_bits << 16 | bits << 24);
     }
 };
 
@@ -155,7 +151,7 @@ struct BitParts {
 struct BitDigits {
     uint64_t covered; /* bits that are in one */
     int passes;
-    PassDigit digit[GPI_RADIX_PASSES];
+    uint32_t digit[GPI_RADIX_PASSES];
 
     /* By a warp. A lane tries 1 to 8 places for the low part; what has the most bits is taken. */
     GPI_DEVICE void set(uint64_t bits)
@@ -225,8 +221,7 @@ GPI_DEVICE void count_bit_digits(const RadixKeys<K> &job, const BitDigits &digit
         }
 #pragma unroll 1
         for (int p = 0; p < passes; p++) {
-            const PassDigit at = digits.digit[p];
-            const DigitOfParts<K> digit = DigitOfParts<K>::of(at.shift, at.bits);
+            const DigitOfParts<K> digit = DigitOfParts<K>::of(digits.digit[p]);
             uint32_t *const counts = table + p * radix_bins * columns + lane_id() % columns;
 #pragma unroll
             for (int i = 0; i < batch; i++)
@@ -304,7 +299,8 @@ template <class K, bool FLOAT, int VB, int T> struct BitPasses {
     }
 
     /* By one block. plan_passes() asks for a digit in every eight compared bits: those that there
-     * are not have all items in one bin. */
+     * are not have all items in one bin. A pass has the bins of any later one, too, as it clears
+     * their states. */
     GPI_DEVICE void plan() const
     {
         const RadixKeys<K> &job = kernel.job;
@@ -312,9 +308,11 @@ template <class K, bool FLOAT, int VB, int T> struct BitPasses {
             job.starts[p * radix_bins] = job.items();
         __syncthreads();
         plan_passes<K>(job, (uint64_t *)kernel.memory);
-        for (int p = 0; p < digits.passes && threadIdx.x == 0; p++) {
-            job.plan->pass[p].shift = digits.digit[p].shift;
-            job.plan->pass[p].bits = digits.digit[p].bits;
+        uint32_t bits = 0;
+        for (int p = digits.passes - 1; p >= 0 && threadIdx.x == 0; p--) {
+            bits = max(bits, digits.digit[p] >> 24);
+            job.plan->pass[p].shift = digits.digit[p];
+            job.plan->pass[p].bits = bits;
         }
     }
 
