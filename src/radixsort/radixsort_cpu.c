@@ -61,6 +61,57 @@ size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job)
     return gpi_radixsort_cpu_frame(threads, job, false);
 }
 
+/* ---- a few items ---- */
+
+static uint64_t word_of(const struct gpi_radix_order *o, uint64_t key)
+{
+    const uint64_t inf = o->inf & ~GPI_RADIX_EXACT_BIT;
+    const uint64_t word = o->inf == 0     ? key
+                          : o->inf == inf ? GPI_RADIX_FLOAT(uint64_t, key, o->sign, inf)
+                                          : GPI_RADIX_EXACT(uint64_t, key, o->sign, inf);
+    return word ^ o->flip;
+}
+
+/* Items from `start` on to their places, through a copy if in is out. */
+static void move_few(const uint32_t *places, const void *in, size_t start, size_t n,
+                     size_t item_bytes, void *out)
+{
+    struct gpi_radix_value16 copy[GPI_RADIX_FEW];
+    const char *from = (const char *)in + start * item_bytes;
+    char *to = (char *)out + start * item_bytes;
+    if (in == out)
+        from = memcpy(copy, from, n * item_bytes);
+    WITH_PIECE(bytes, item_bytes,
+               for (size_t i = 0; i < n; i++)
+                   memcpy(to + places[i] * bytes, from + i * bytes, bytes));
+}
+
+/* Each pair of items says which of the two comes later. */
+void gpi_radixsort_few(const struct gpi_radix_job *j, size_t start, size_t n)
+{
+    const int begin = j->begin_bit;
+    const uint64_t mask = ~(uint64_t)0 >> (64 - (j->end_bit - begin));
+    uint64_t words[GPI_RADIX_FEW];
+    uint32_t places[GPI_RADIX_FEW];
+    for (size_t i = 0; i < n; i++) {
+        WITH_BYTES(bytes, j->key_bytes, words[i] = gpi_word_at(j->keys_in, bytes, start + i));
+        words[i] = word_of(&j->order, words[i]) >> begin & mask;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t before = 0;
+        for (size_t k = 0; k < i; k++)
+            before += words[k] <= words[i];
+        for (size_t k = i + 1; k < n; k++)
+            before += words[k] < words[i];
+        places[i] = before;
+    }
+    move_few(places, j->keys_in, start, n, j->key_bytes, j->keys_out);
+    if (j->value_bytes)
+        move_few(places, j->values_in, start, n, j->value_bytes, j->values_out);
+}
+
+/* ---- copies ---- */
+
 struct copy {
     const struct gpi_radix_cpu_job *c;
     char *to;
@@ -197,8 +248,7 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
 #define WIDTHS(name, isa)                                                                          \
     name##8_cpu_##isa, name##16_cpu_##isa, name##32_cpu_##isa, name##64_cpu_##isa
 #define DECLARE_CPU(isa)                                                                           \
-    gpi_radixsort_cpu_fn WIDTHS(gpi_radixsort_k, isa);                                             \
-    gpi_radixsort_segment_fn WIDTHS(gpi_radixsort_segment_k, isa);                                 \
+    gpi_radixsort_cpu_fn WIDTHS(gpi_radixsort_k, isa), WIDTHS(gpi_radixsort_segment_k, isa);       \
     gpi_radixsort_short_fn gpi_radixsort_short_cpu_##isa;
 #define ROW_CPU(isa)                                                                               \
     {{WIDTHS(gpi_radixsort_k, isa)},                                                               \

@@ -7,8 +7,7 @@
  */
 enum {
     CUT_BITS = 8,
-    CUT_ITEMS = 4096,     /* fewer are sorted as they are */
-    ASKED_ITEMS = 1 << 15 /* lines of more leave the cache before they are written */
+    CUT_ITEMS = 4096 /* fewer are sorted as they are */
 };
 
 /* Bits of a bucket of some 128 words; 0: no such words, or few. */
@@ -36,17 +35,6 @@ static __attribute__((noinline)) void cut_keys(const struct gpi_radix_job *j,
     }
 }
 
-/* Asks for the values of items i to i + n, and for the lines that keys and values go to, which come
- * while words are sorted. */
-static void lines_ahead(const struct gpi_radix_job *j, size_t i, size_t n)
-{
-    const size_t bytes = j->value_bytes;
-    gpi_ahead_of_writes((const KEY *)j->keys_out + i, n * sizeof(KEY), 0);
-    gpi_ahead_of_writes((const char *)j->values_out + i * bytes, n * bytes, 0);
-    if (j->values_in)
-        gpi_ahead((const char *)j->values_in + i * bytes, n * bytes, 0);
-}
-
 /* bounds[b]: where bucket b ends. False: the words are in no order. */
 static bool sort_cut(const struct gpi_radix_job *j, const struct packing *p, uint32_t *words,
                      uint32_t *bounds)
@@ -55,8 +43,7 @@ static bool sort_cut(const struct gpi_radix_job *j, const struct packing *p, uin
     memset(bounds, 0, sizeof *bounds << p->cut);
     for (size_t i = 0; i < j->n; i += BLOCK) {
         const size_t n = j->n - i < BLOCK ? j->n - i : BLOCK;
-        if (j->n <= ASKED_ITEMS)
-            lines_ahead(j, i, n);
+        lines_ahead(j, i, n);
         cut_keys(j, p, i, n, buckets, some);
         for (size_t k = 0; k < n; k++)
             bounds[buckets[k]]++;

@@ -33,22 +33,20 @@ struct gpi_radix_cpu_job {
 };
 
 typedef void gpi_radixsort_cpu_fn(const struct gpi_radix_cpu_job *job);
-/* Sorts n > 0 items from `start` on, alone, by the calling thread; with values it has values_in. */
-typedef void gpi_radixsort_segment_fn(const struct gpi_radix_cpu_job *job, size_t start, size_t n);
 /* Sorts segments of up to GPI_RADIX_SHORT_ITEMS pairs of integers, compared in all bits, of 4 or 8
- * bytes each, by the calling thread. Segment s ends at ends[s], where the next one begins, counted
- * from `start`: below 2^31, and behind them are GPI_RADIX_SHORT_ENDS larger numbers. Returns how
- * many from the first one on are sorted. */
-enum { GPI_RADIX_SHORT_ITEMS = 2048, GPI_RADIX_SHORT_ENDS = 16 };
+ * bytes each, several together, by the calling thread. Segment s ends at ends[s], where the next
+ * one begins, counted from `start`: below 2^31, and behind them are GPI_RADIX_SHORT_ENDS larger
+ * numbers. Returns how many from the first one on are sorted. */
+enum { GPI_RADIX_SHORT_ITEMS = 16, GPI_RADIX_SHORT_ENDS = 16 };
 typedef size_t gpi_radixsort_short_fn(const struct gpi_radix_job *j, size_t start,
                                       const uint32_t *ends, size_t count);
 /* Puts unsigned words in order; false: they are all there, in no order. */
 typedef bool gpi_radixsort_quick_fn(void *words, size_t n);
 
-/* The code for an instruction set, by log2 of the key's bytes. */
+/* The code for an instruction set, by log2 of the key's bytes. Segments are sorted by the calling
+ * thread alone; with values the job has values_in. */
 struct gpi_radix_cpu_code {
-    gpi_radixsort_cpu_fn *sort[4];
-    gpi_radixsort_segment_fn *segment[4];
+    gpi_radixsort_cpu_fn *sort[4], *segment[4];
     gpi_radixsort_short_fn *several;
 };
 extern const struct gpi_radix_cpu_code gpi_radixsort_cpu_code[GPI_ISA_COUNT];
@@ -198,24 +196,26 @@ static inline void gpi_radixsort_room_give(const struct gpi_radix_rooms *r, cons
                          __ATOMIC_RELEASE);
 }
 
-/* Items [start, start + n) as a sort of their own. */
-static inline struct gpi_radix_cpu_job gpi_radixsort_part_of(const struct gpi_radix_cpu_job *c,
-                                                             size_t start, size_t n)
+/* A copy of a job becomes one of its items [start, start + n). */
+static inline void gpi_radixsort_to_part(struct gpi_radix_cpu_job *part,
+                                         const struct gpi_radix_cpu_job *c, size_t start, size_t n)
 {
-    struct gpi_radix_cpu_job part = *c;
     const size_t value_bytes = c->job.value_bytes;
-    part.job.n = n;
-    part.job.keys_in = (const char *)c->job.keys_in + start * c->job.key_bytes;
-    part.job.keys_out = (char *)c->job.keys_out + start * c->job.key_bytes;
-    part.keys_tmp = (char *)c->keys_tmp + start * c->job.key_bytes;
+    part->job.n = n;
+    part->job.keys_in = (const char *)c->job.keys_in + start * c->job.key_bytes;
+    part->job.keys_out = (char *)c->job.keys_out + start * c->job.key_bytes;
+    part->keys_tmp = (char *)c->keys_tmp + start * c->job.key_bytes;
     if (value_bytes) {
         if (c->job.values_in) /* not of an argsort */
-            part.job.values_in = (const char *)c->job.values_in + start * value_bytes;
-        part.job.values_out = (char *)c->job.values_out + start * value_bytes;
-        part.values_tmp = (char *)c->values_tmp + start * value_bytes;
+            part->job.values_in = (const char *)c->job.values_in + start * value_bytes;
+        part->job.values_out = (char *)c->job.values_out + start * value_bytes;
+        part->values_tmp = (char *)c->values_tmp + start * value_bytes;
     }
-    return part;
 }
+
+/* Sorts items [start, start + n) of a job, by the calling thread; with values it has values_in. */
+enum { GPI_RADIX_FEW = 96 };
+void gpi_radixsort_few(const struct gpi_radix_job *j, size_t start, size_t n);
 
 /* Copy n items of a size to an array of the same length, in parallel. */
 void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,

@@ -69,8 +69,8 @@ static int usual_passes(const struct buckets *b)
 static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucket)
 {
     const size_t start = b->starts[bucket];
-    struct gpi_radix_cpu_job sub =
-        gpi_radixsort_part_of(b->c, start, b->starts[bucket + 1] - start);
+    struct gpi_radix_cpu_job sub = *b->c;
+    gpi_radixsort_to_part(&sub, b->c, start, b->starts[bucket + 1] - start);
     sub.job.end_bit = b->ends[bucket];
     sub.job.keys_in = b->keys + start;
     if (sub.job.value_bytes)
@@ -89,17 +89,18 @@ static struct gpi_radix_cpu_job bucket_job(const struct buckets *b, size_t bucke
  * one is taken does not show. */
 static void sort_alone(const struct gpi_radix_cpu_job *c)
 {
-    struct gpi_radix_cpu_job whole = *c;
-    if (by_quick(c) && c->job.n * KEY_BYTES <= LARGE_BYTES && sort_quick(&whole.job))
-        return;
+    struct gpi_radix_cpu_job whole;
     if (by_positions(c) && sort_by_positions(c))
+        return;
+    whole = *c;
+    if (by_quick(c) && c->job.n * KEY_BYTES <= LARGE_BYTES && sort_quick(&whole.job))
         return;
     if (c->job.value_bytes && !c->job.values_in) {
         gpi_radixsort_copy(c, c->job.values_out, NULL, c->job.value_bytes);
         whole.job.values_in = c->job.values_out;
     }
     if (c->job.n <= SHORT_ITEMS) {
-        sort_short(&whole.job);
+        gpi_radixsort_few(&whole.job, 0, whole.job.n);
     } else if (c->job.n * (KEY_BYTES + c->job.value_bytes) <= CACHED_BYTES) {
         sort_cached(&whole);
     } else {

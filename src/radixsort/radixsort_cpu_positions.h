@@ -4,13 +4,16 @@
  * its position are one word, no two of which are equal, so any way to sort these is stable. Keys
  * and values are collected by the positions afterwards. Included by radixsort_cpu_tmpl.c.
  *
- * Words have 32 bits where the bits of the keys that vary and a position fit them, otherwise 64. If
- * 64 do not suffice either, words go without the lowest bits of the keys, and those that agree in
- * all others are put in order by these afterwards.
+ * Words have 32 bits where the bits of the keys that vary and a position fit them, which is tried
+ * before it is known, otherwise 64. If these do not suffice, words go without the lowest bits of
+ * the keys, and those that agree in all others are put in order by these afterwards.
  */
 enum {
     STACK_WORDS = 2048, /* fit the stack; more take a room */
     NEAR_ITEMS = 1 << 15,
+    SEGMENT_ITEMS = 256, /* with fewer, passes have more to clear and add up than to move */
+    ASKED_ITEMS = 128,   /* see lines_ahead() */
+    ASKED_MOST = 1 << 15,
 #if defined(__AVX512F__)
     FEW_PASSES = 1
 #else
@@ -30,14 +33,18 @@ struct packing {
 
 /* The bits compared of n keys, as numbers. */
 static __attribute__((noinline)) void compared_of(const struct gpi_radix_job *j,
-                                                  const struct packing *p, const KEY *keys,
-                                                  size_t n, KEY *numbers)
+                                                  const struct packing *p, const KEY *restrict keys,
+                                                  size_t n, KEY *restrict numbers)
 {
     const int begin = p->begin;
-    const KEY mask = p->mask;
-    sort_words_of(&j->order, keys, n, numbers);
-    for (size_t i = 0; i < n; i++)
-        numbers[i] = (KEY)(numbers[i] >> begin) & mask;
+    const KEY mask = p->mask, flip = (KEY)j->order.flip;
+    if (j->order.inf) {
+        sort_words_of(&j->order, keys, n, numbers);
+        for (size_t i = 0; i < n; i++)
+            numbers[i] = (KEY)(numbers[i] >> begin) & mask;
+    } else
+        for (size_t i = 0; i < n; i++)
+            numbers[i] = (KEY)((keys[i] ^ flip) >> begin) & mask;
 }
 
 /* A number of the bits compared, less the least one and without the gap. */
@@ -74,13 +81,20 @@ static int leave_out_gap(struct packing *p, KEY first, KEY varying, int bits)
     return high - gap;
 }
 
+static struct packing packing_of(const struct gpi_radix_job *j)
+{
+    struct packing p = {.begin = j->begin_bit};
+    p.mask = (KEY)((KEY) ~(KEY)0 >> (GPI_KEY_BITS - (j->end_bit - j->begin_bit)));
+    p.at = j->n > 1 ? 64 - __builtin_clzll(j->n - 1) : 0;
+    return p;
+}
+
 /* False: all keys are equal. */
 static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
 {
     const KEY *keys = j->keys_in;
     KEY numbers[BLOCK], first, varying = 0, most = 0, least = (KEY)-1;
-    p->begin = j->begin_bit;
-    p->mask = (KEY)((KEY) ~(KEY)0 >> (GPI_KEY_BITS - (j->end_bit - j->begin_bit)));
+    *p = packing_of(j);
     compared_of(j, p, keys, 1, &first);
     for (size_t i = 0; i < j->n; i += BLOCK) {
         const size_t n = j->n - i < BLOCK ? j->n - i : BLOCK;
@@ -95,11 +109,7 @@ static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
         return false;
     const int low = __builtin_ctzll((uint64_t)varying);
     int high = 64 - __builtin_clzll((uint64_t)(KEY)(most - least));
-    for (p->at = 0; (uint64_t)(j->n - 1) >> p->at;)
-        p->at++;
     p->least = least;
-    p->gap = 0;
-    p->below = 0;
     if (high - low + p->at > 64)
         high = leave_out_gap(p, first, varying, high);
     p->dropped = high - low + p->at > 64 ? high + p->at - 64 : low;
@@ -108,21 +118,62 @@ static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
     return true;
 }
 
+/* Asks for the values of items i to i + n, and for the lines that keys and values go to, which come
+ * while words are sorted, and for keys behind the array. Of fewer items the processor has all lines
+ * on their way by itself; those of more leave the cache before they are written. */
+static INLINE void lines_ahead(const struct gpi_radix_job *j, size_t i, size_t n)
+{
+    const size_t bytes = j->value_bytes;
+    if (j->n < ASKED_ITEMS || j->n > ASKED_MOST)
+        return;
+    gpi_ahead((const KEY *)j->keys_in + i, n * sizeof(KEY), (int64_t)(j->n * sizeof(KEY)));
+    gpi_ahead_of_writes((const KEY *)j->keys_out + i, n * sizeof(KEY), 0);
+    if (j->values_in)
+        gpi_ahead((const char *)j->values_in + i * bytes, n * bytes, 0);
+    gpi_ahead_of_writes((const char *)j->values_out + i * bytes, n * bytes, 0);
+}
+
+/* Words of 32 bits without a read for the range of the keys: these agree in all bits but the lowest
+ * that words have then, as the columns of a row may. False: some do not. */
+static bool guess_packing(const struct gpi_radix_job *j, struct packing *p)
+{
+    const KEY *keys = j->keys_in;
+    const KEY first = keys[0], differ = (first ^ keys[j->n / 2]) | (first ^ keys[j->n - 1]);
+    const int compared = j->end_bit - j->begin_bit;
+    *p = packing_of(j);
+    p->bits = compared < 32 - p->at ? compared : 32 - p->at;
+    const KEY above = p->mask >> (p->bits - 1) >> 1 << (p->bits - 1) << 1;
+    p->least = (KEY)(sort_word(&j->order, kind_of(&j->order), first) >> p->begin) & above;
+    return !((KEY)(differ >> p->begin) & above);
+}
+
 #define PACK_KEYS(BITS)                                                                            \
-    static void pack_##BITS(const struct gpi_radix_job *j, const struct packing *p,                \
-                            uint##BITS##_t *out)                                                   \
+    /* False: a guess was wrong. */                                                                \
+    static bool pack_##BITS(const struct gpi_radix_job *j, const struct packing *p,                \
+                            uint##BITS##_t *restrict out)                                          \
     {                                                                                              \
         const struct packing packing = *p;                                                         \
-        const int dropped = p->dropped, at = p->at;                                                \
-        const KEY *keys = j->keys_in;                                                              \
-        KEY numbers[BLOCK];                                                                        \
+        const bool is_float = j->order.inf != 0;                                                   \
+        const int dropped = p->dropped, at = p->at, begin = is_float ? 0 : p->begin;               \
+        const KEY flip = is_float ? 0 : (KEY)j->order.flip, mask = p->mask;                        \
+        KEY numbers[BLOCK], all = 0;                                                               \
         for (size_t i = 0; i < j->n; i += BLOCK) {                                                 \
             const size_t n = j->n - i < BLOCK ? j->n - i : BLOCK;                                  \
-            compared_of(j, p, keys + i, n, numbers);                                               \
-            for (size_t k = 0; k < n; k++)                                                         \
-                out[i + k] = (uint##BITS##_t)(squeezed(&packing, numbers[k]) >> dropped) << at |   \
-                             (uint##BITS##_t)(i + k);                                              \
+            const KEY *restrict keys = (const KEY *)j->keys_in + i;                                \
+            if (BITS == 32)                                                                        \
+                lines_ahead(j, i, n);                                                              \
+            if (is_float) {                                                                        \
+                compared_of(j, p, keys, n, numbers);                                               \
+                keys = numbers;                                                                    \
+            }                                                                                      \
+            for (size_t k = 0; k < n; k++) {                                                       \
+                const KEY number = (KEY)((keys[k] ^ flip) >> begin) & mask;                        \
+                const KEY x = (KEY)(squeezed(&packing, number) >> dropped);                        \
+                out[i + k] = (uint##BITS##_t)x << at | (uint##BITS##_t)(i + k);                    \
+                all |= x;                                                                          \
+            }                                                                                      \
         }                                                                                          \
+        return !(all >> (p->bits - 1) >> 1);                                                       \
     }                                                                                              \
                                                                                                    \
     /* Keys in the order of words that have all of their bits but those of `high`. */              \
@@ -272,59 +323,75 @@ static KEY common_bits(const struct gpi_radix_job *j, const struct packing *p)
 
 #include "radixsort/radixsort_cpu_cut.h"
 
-/* Sort words, of which there is room for n of 64 bits, and write the keys if the words have them.
+/* Items in an order; those that would be overwritten are set aside first. */
+static void collect_all(const uint32_t *positions, const void *in, size_t n, size_t item_bytes,
+                        void *tmp, void *out)
+{
+    if (in && in == out)
+        in = memcpy(tmp, in, n * item_bytes);
+    collect(positions, in, n, item_bytes, out);
+}
+
+static bool is_ascending(const uint32_t *words, size_t n)
+{
+    uint32_t falls = 0;
+    for (size_t i = 1; i < n && !falls; i += BLOCK)
+        for (size_t k = i, end = n - i < BLOCK ? n : i + BLOCK; k < end; k++)
+            falls |= words[k - 1] > words[k];
+    return !falls;
+}
+
+/* What is in order already. */
+static void copy_in_order(const struct gpi_radix_cpu_job *c)
+{
+    const struct gpi_radix_job *j = &c->job;
+    if (j->value_bytes && !j->values_in) {
+        gpi_radixsort_copy_alone(c);
+        return;
+    }
+    if (j->keys_in != j->keys_out)
+        memcpy(j->keys_out, j->keys_in, j->n * KEY_BYTES);
+    if (j->values_in != j->values_out)
+        memcpy(j->values_out, j->values_in, j->n * j->value_bytes);
+}
+
+/* Sort by words, of which there is room for n of 64 bits; they write the keys if they have them.
  * False: there is no order of them yet. */
 static bool sort_packed(const struct gpi_radix_cpu_job *c, const struct packing *p, void *words)
 {
     const struct gpi_radix_job *j = &c->job;
     const KEY high = common_bits(j, p);
     const bool hold = words_hold_keys(c, p);
+    struct packing cut = *p;
+    cut.cut = cut_bits(p, j->n);
     if (p->bits + p->at <= 32) {
-        pack_32(j, p, words);
+        if (!pack_32(j, p, words))
+            return false;
+        if (is_ascending(words, j->n)) {
+            copy_in_order(c);
+            return true;
+        }
         if (!QUICK_OF(32)(words, j->n))
             return false;
         if (hold)
             unpack_32(p, high, j->n, words, j->keys_out);
         positions_32(p, j->n, words);
-        return true;
+    } else if (cut.cut) {
+        if (!sort_packed_cut(j, &cut, hold, high, words))
+            return false;
+    } else {
+        pack_64(j, p, words);
+        if (!QUICK_OF(64)(words, j->n) || (p->left_out && !order_runs(j, p, words)))
+            return false;
+        if (hold)
+            unpack_64(p, high, j->n, words, j->keys_out);
+        positions_64(p, j->n, words);
     }
-    struct packing cut = *p;
-    cut.cut = cut_bits(p, j->n);
-    if (cut.cut)
-        return sort_packed_cut(j, &cut, hold, high, words);
-    pack_64(j, p, words);
-    if (!QUICK_OF(64)(words, j->n) || (p->left_out && !order_runs(j, p, words)))
-        return false;
-    if (hold)
-        unpack_64(p, high, j->n, words, j->keys_out);
-    positions_64(p, j->n, words);
-    return true;
-}
-
-/* Items [start, start + n) in an order; those that would be overwritten are set aside first. */
-static void collect_part(const uint32_t *positions, const void *in, size_t start, size_t n,
-                         size_t item_bytes, void *tmp, void *out)
-{
-    const size_t at = start * item_bytes;
-    const void *items = in ? (const char *)in + at : NULL;
-    if (in && in == out)
-        items = memcpy((char *)tmp + at, items, n * item_bytes);
-    collect(positions, items, n, item_bytes, (char *)out + at);
-}
-
-static void collect_keys(const struct gpi_radix_cpu_job *c, size_t start, size_t n,
-                         const uint32_t *positions)
-{
-    collect_part(positions, c->job.keys_in, start, n, KEY_BYTES, c->keys_tmp, c->job.keys_out);
-}
-
-static void collect_values(const struct gpi_radix_cpu_job *c, size_t start, size_t n,
-                           const uint32_t *positions)
-{
-    const struct gpi_radix_job *j = &c->job;
+    if (!hold)
+        collect_all(words, j->keys_in, j->n, KEY_BYTES, c->keys_tmp, j->keys_out);
     if (j->value_bytes)
-        collect_part(positions, j->values_in, start, n, j->value_bytes, c->values_tmp,
-                     j->values_out);
+        collect_all(words, j->values_in, j->n, j->value_bytes, c->values_tmp, j->values_out);
+    return true;
 }
 
 /* Up to these passes cost n items less than words and positions, with AVX2 also those of integers
@@ -340,7 +407,8 @@ static bool by_positions(const struct gpi_radix_cpu_job *c)
 {
     const struct gpi_radix_job *j = &c->job;
     return !c->keys_alone && j->n * (KEY_BYTES + j->value_bytes) <= CACHED_BYTES &&
-           cached_passes_of(j->n, j->begin_bit, j->end_bit).passes > passes_that_pay(j, j->n);
+           (j->n <= SEGMENT_ITEMS ||
+            cached_passes_of(j->n, j->begin_bit, j->end_bit).passes > passes_that_pay(j, j->n));
 }
 
 /* Sort a job of one thread; values_in may be NULL. False: nothing is done. */
@@ -350,20 +418,19 @@ static __attribute__((noinline)) bool sort_by_positions(const struct gpi_radix_c
     uint64_t stack[STACK_WORDS];
     const bool small = j->n <= STACK_WORDS;
     struct packing p;
-    if (!find_packing(j, &p)) {
-        gpi_radixsort_copy_alone(c);
-        return true;
-    }
     void *words = small                                       ? stack
                   : j->n * sizeof(uint64_t) <= c->rooms.bytes ? gpi_radixsort_room_take(&c->rooms)
                                                               : NULL;
     if (!words)
         return false;
-    const bool sorted = sort_packed(c, &p, words);
-    if (sorted && !words_hold_keys(c, &p))
-        collect_keys(c, 0, j->n, words);
-    if (sorted)
-        collect_values(c, 0, j->n, words);
+    bool sorted = guess_packing(j, &p) && sort_packed(c, &p, words);
+    if (!sorted) {
+        sorted = !find_packing(j, &p);
+        if (sorted)
+            gpi_radixsort_copy_alone(c);
+        else
+            sorted = sort_packed(c, &p, words);
+    }
     if (!small)
         gpi_radixsort_room_give(&c->rooms, words);
     return sorted;

@@ -35,7 +35,10 @@ gpi_radixsort_quick_fn QUICK_OF(32), QUICK_OF(64);
 enum {
     KEY_BYTES = GPI_KEY_BITS / 8,
     BINS = GPI_RADIX_BINS,
-    BLOCK = 128 /* items whose digits are found in one vectorised loop; reads go on meanwhile */
+    BLOCK = 128, /* items whose digits are found in one vectorised loop; reads go on meanwhile */
+    SHORT_ITEMS = GPI_KEY_BITS <= 16   ? 16
+                  : GPI_KEY_BITS == 32 ? 48
+                                       : GPI_RADIX_FEW /* sort-cpu-24 */
 };
 
 #define CACHED_BYTES GPI_RADIX_CACHED_BYTES
@@ -246,14 +249,10 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
 
 #include "radixsort/radixsort_cpu_lsd.h"
 
-#include "radixsort/radixsort_cpu_small.h"
-
 #if QUICK
 #include "radixsort/radixsort_cpu_quicksort.h"
 
 #include "radixsort/radixsort_cpu_positions.h"
-
-#include "radixsort/radixsort_cpu_segment.h"
 #endif
 
 #include "radixsort/radixsort_cpu_sample.h"
@@ -271,17 +270,11 @@ bool QUICK_OF(GPI_KEY_BITS)(void *words, size_t n)
 }
 #endif
 
-gpi_radixsort_cpu_fn SORT;
-gpi_radixsort_segment_fn SEGMENT;
+gpi_radixsort_cpu_fn SORT, SEGMENT;
 
-void SEGMENT(const struct gpi_radix_cpu_job *c, size_t start, size_t n)
+void SEGMENT(const struct gpi_radix_cpu_job *c)
 {
-#if QUICK
-    if (sort_segment(c, start, n))
-        return;
-#endif
-    const struct gpi_radix_cpu_job part = gpi_radixsort_part_of(c, start, n);
-    sort_alone(&part);
+    sort_alone(c);
 }
 
 void SORT(const struct gpi_radix_cpu_job *c)

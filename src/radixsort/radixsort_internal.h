@@ -31,7 +31,7 @@
  *                  (radixsort_cpu_sample.h); then each bucket radixsort_cpu_msd.h
  *   4. COMPARE     in vectors, keys alone                     radixsort_cpu_quicksort.h
  *                  words of keys and positions                radixsort_cpu_positions.h
- *                  few items of any                           radixsort_cpu_small.h
+ *                  each pair of few items                     gpi_radixsort_few()
  *   LAST RESORT    LSD in the caches                          radixsort_cpu_lsd.h
  *
  * On both, keys are moved as they are and compared by their order words (core/order.h), computed

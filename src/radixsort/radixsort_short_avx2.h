@@ -72,12 +72,6 @@ static INLINE uint32_t begins_of(const uint32_t *ends, uint32_t begin)
     return 1 | (uint32_t)_mm_cvtsi128_si32(all);
 }
 
-static INLINE lanes falls_from(lanes before, lanes v)
-{
-    const lanes lower = _mm256_alignr_epi8(v, _mm256_permute2x128_si256(before, v, 0x21), 12);
-    return _mm256_xor_si256(v, _mm256_max_epu32(v, lower));
-}
-
 static INLINE bool is_zero_in(lanes v, lanes bits)
 {
     return _mm256_testz_si256(v, bits);
@@ -112,15 +106,4 @@ static INLINE void values_move(size_t n, const lanes *v, const char *from, size_
             _mm_and_si128(half_of(v[q / 2], q & 1), _mm_set1_epi32(15)), quarter_mask(n, q), 8);
     for (int q = 0; q < 4; q++)
         wide_store(to, n, q, moved[q]);
-}
-
-static INLINE void values_gather(const uint32_t *words, uint32_t mask, size_t n, const char *from,
-                                 size_t bytes, char *to)
-{
-    if (bytes == 4)
-        for (size_t i = 0; i < n; i++)
-            ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[words[i] & mask];
-    else
-        for (size_t i = 0; i < n; i++)
-            ((uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[words[i] & mask];
 }

@@ -55,12 +55,6 @@ static INLINE uint32_t begins_of(const uint32_t *ends, uint32_t begin)
     return 1 | (uint32_t)_mm512_reduce_or_epi32(_mm512_sllv_epi32(all_lanes(1), at));
 }
 
-static INLINE lanes falls_from(lanes before, lanes v)
-{
-    const lanes lower = _mm512_alignr_epi32(v, before, LANES - 1);
-    return _mm512_xor_si512(v, _mm512_max_epu32(v, lower));
-}
-
 static INLINE bool is_zero_in(lanes v, lanes bits)
 {
     return _mm512_test_epi32_mask(v, bits) == 0;
@@ -84,23 +78,4 @@ static INLINE void values_move(size_t n, const lanes *v, const char *from, size_
     const __m512i a = wide_load(from, n, 0), b = wide_load(from, n, 1);
     wide_store(to, n, 0, _mm512_permutex2var_epi64(a, widened(*v, 0), b));
     wide_store(to, n, 1, _mm512_permutex2var_epi64(a, widened(*v, 1), b));
-}
-
-static INLINE void values_gather(const uint32_t *words, uint32_t mask, size_t n, const char *from,
-                                 size_t bytes, char *to)
-{
-    const __m512i at = _mm512_and_si512(load_lanes(words), all_lanes(mask));
-    if (bytes == 4) {
-        const __mmask16 here = first_lanes(n);
-        _mm512_mask_storeu_epi32(
-            to, here, _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), here, at, from, 4));
-        return;
-    }
-    for (int half = 0; half < 2; half++) {
-        const __m256i from_half =
-            half ? _mm512_extracti64x4_epi64(at, 1) : _mm512_castsi512_si256(at);
-        wide_store(to, n, half,
-                   _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), half_mask(n, half),
-                                               from_half, from, 8));
-    }
 }

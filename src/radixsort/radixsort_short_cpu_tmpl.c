@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Short segments of pairs of integers on the CPU, compiled per instruction set: as many whole
- * segments as a chunk of 16 items has in one network, longer ones one by one.
+ * segments as a chunk of 16 items has in one network.
  *
- * A word is, from the highest bits to the lowest: in a chunk the item its segment begins with; bits
- * of the key; the number of the item. No two are equal, so any sort of words is a stable one of
- * segments. Keys have what the other two leave of 32 bits; those of a segment, or of a chunk, that
- * vary in more bits are not sorted here.
- *
- * Chunks have a function for each width of keys and values, longer segments one that chooses at
- * each load and store, which is no slower.
+ * A word is, from the highest bits to the lowest: the item its segment begins with, where there are
+ * several; bits of the key; the number of the item. No two are equal, so any sort of words is a
+ * stable one of segments. Keys have what the other two leave of 32 bits; those of a chunk that vary
+ * in more bits are not sorted here.
  */
-#include "core/ahead.h"
 #include "core/paste.h"
 #include "radixsort/radixsort_cpu_internal.h"
 
@@ -22,23 +18,18 @@
 
 enum { KEY_BYTES = 4 };
 
-#define QUICK_OF(bits) PASTE(PASTE(gpi_radixsort_quick_, bits), PASTE(_, GPI_ISA_SUFFIX))
-gpi_radixsort_quick_fn QUICK_OF(32);
-
 #include "radixsort/radixsort_cpu_vector.h"
 
 #include "radixsort/radixsort_cpu_network.h"
 
-enum { CHUNK = 16, ROWS = CHUNK / LANES };
+enum { CHUNK_BITS = 4, CHUNK = 1 << CHUNK_BITS, ROWS = CHUNK / LANES };
 
 typedef uint64_t wide_words __attribute__((vector_size(sizeof(lanes))));
 
-/* A chunk of n items, or that of a segment. Words have the bits `low` of keys above `place_bits`
- * bits for the number of the item. */
+/* A chunk of n items. Words have the bits `low` of keys. */
 struct chunk {
     size_t n;
     uint64_t low;
-    int place_bits;
 };
 
 static INLINE lanes wide_lanes(uint64_t word)
@@ -56,12 +47,9 @@ static INLINE lanes wide_lanes(uint64_t word)
  *   first_or_largest        the first n words, then the largest one
  *   ends_within             how many of CHUNK ascending ends are not above a limit
  *   begins_of               bits of begin and of ends near it, from begin on
- *   falls_from              what is not 0 where words are below the one before, of which the first
- *                           is the last one of `before`
  *   is_zero_in              whether none of some bits is set
  *   highest_bit             its number, above 28 bits
  *   values_move             n values by numbers, the lowest bits of words; in place or not
- *   values_gather           the same of up to CHUNK words in memory, by the bits of a mask
  */
 #if defined(__AVX512F__)
 #include "radixsort/radixsort_short_avx512.h"
@@ -82,13 +70,13 @@ static INLINE lanes common_of(const struct chunk *c, const char *first, size_t k
 }
 
 /* Keys as numbers. False: they differ from the first one in other bits than the lowest. */
-static INLINE bool keys_load(const struct chunk *c, const char *keys, const char *first,
-                             size_t key_bytes, uint64_t flip, lanes *v)
+static INLINE bool keys_load(const struct chunk *c, const char *keys, size_t key_bytes,
+                             uint64_t flip, lanes *v)
 {
     const lanes turn = all_lanes((KEY)flip);
     lanes differ = all_lanes(0), k[2 * ROWS];
     if (key_bytes == 4) {
-        const KEY one = *(const KEY *)(const void *)first;
+        const KEY one = *(const KEY *)(const void *)keys;
         for (int i = 0; i < ROWS; i++) {
             v[i] = load_some((const KEY *)(const void *)keys + i * LANES, row_words(c->n, i), 0);
             differ |= differing(v[i], all_lanes(one), row_words(c->n, i));
@@ -96,7 +84,7 @@ static INLINE bool keys_load(const struct chunk *c, const char *keys, const char
         }
         return is_zero_in(differ, all_lanes(~(KEY)c->low));
     }
-    const uint64_t one = *(const uint64_t *)(const void *)first;
+    const uint64_t one = *(const uint64_t *)(const void *)keys;
     for (int i = 0; i < 2 * ROWS; i++) {
         k[i] = wide_load(keys, c->n, i);
         differ |= wide_differing(k[i], wide_lanes(one), c->n, i);
@@ -106,13 +94,13 @@ static INLINE bool keys_load(const struct chunk *c, const char *keys, const char
     return is_zero_in(differ, wide_lanes(~c->low));
 }
 
-/* Words of items from number `from` on. Lanes behind the last item get the largest word. */
-static INLINE void words_make(const struct chunk *c, uint32_t from, lanes *v)
+/* Words of items. Lanes behind the last one get the largest word. */
+static INLINE void words_make(const struct chunk *c, lanes *v)
 {
     for (int i = 0; i < ROWS; i++) {
         const lane_words key = (lane_words)v[i] & (KEY)c->low;
-        const lane_words place = lane_numbers() + (from + (KEY)(i * LANES));
-        v[i] = first_or_largest((lanes)(key << c->place_bits | place), row_words(c->n, i));
+        const lane_words place = lane_numbers() + (KEY)(i * LANES);
+        v[i] = first_or_largest((lanes)(key << CHUNK_BITS | place), row_words(c->n, i));
     }
 }
 
@@ -129,7 +117,7 @@ static INLINE void keys_store(const struct chunk *c, const lanes *v, const lanes
                               size_t key_bytes, char *to)
 {
     for (int i = 0; i < ROWS; i++) {
-        const lanes key = (lanes)((lane_words)v[i] >> c->place_bits & (KEY)c->low);
+        const lanes key = (lanes)((lane_words)v[i] >> CHUNK_BITS & (KEY)c->low);
         if (key_bytes == 4) {
             store_first((KEY *)(void *)to + i * LANES, row_words(c->n, i), key ^ *common);
             continue;
@@ -143,7 +131,6 @@ static INLINE void keys_store(const struct chunk *c, const lanes *v, const lanes
 struct arrays {
     const char *keys, *values;
     char *keys_out, *values_out;
-    size_t key_bytes, value_bytes;
     uint64_t flip;
 };
 
@@ -151,18 +138,9 @@ static INLINE struct arrays arrays_from(const struct gpi_radix_job *j, size_t st
                                         size_t key_bytes, size_t value_bytes)
 {
     const size_t key = start * key_bytes, value = start * value_bytes;
-    return (struct arrays){(const char *)j->keys_in + key,
-                           (const char *)j->values_in + value,
-                           (char *)j->keys_out + key,
-                           (char *)j->values_out + value,
-                           key_bytes,
-                           value_bytes,
-                           j->order.flip};
+    return (struct arrays){(const char *)j->keys_in + key, (const char *)j->values_in + value,
+                           (char *)j->keys_out + key, (char *)j->values_out + value, j->order.flip};
 }
-
-/* ---- several segments in a chunk ---- */
-
-enum { CHUNK_BITS = 4 };
 
 /* n > 0 items, where a bit of begins is set for the first one of each segment. False: nothing is
  * written, as keys vary in too many bits. */
@@ -170,12 +148,12 @@ static INLINE bool sort_chunk(const struct arrays *a, size_t n, uint32_t begins,
                               size_t value_bytes)
 {
     const int bits = 32 - CHUNK_BITS - (begins > 1 ? CHUNK_BITS : 0);
-    const struct chunk c = {n, ((uint64_t)1 << bits) - 1, CHUNK_BITS};
+    const struct chunk c = {n, ((uint64_t)1 << bits) - 1};
     const lanes common = common_of(&c, a->keys, key_bytes, a->flip);
     lanes v[ROWS];
-    if (!keys_load(&c, a->keys, a->keys, key_bytes, a->flip, v))
+    if (!keys_load(&c, a->keys, key_bytes, a->flip, v))
         return false;
-    words_make(&c, 0, v);
+    words_make(&c, v);
     begins_put(begins, v);
     order_lanes(v, ROWS);
     UNROLL
@@ -186,115 +164,21 @@ static INLINE bool sort_chunk(const struct arrays *a, size_t n, uint32_t begins,
     return true;
 }
 
-/* ---- a segment of several chunks ---- */
-
-enum {
-    SEGMENT_ITEMS = GPI_RADIX_SHORT_ITEMS,
-    ASKED_ITEMS = 128 /* of shorter ones the processor has all lines on their way by itself */
-};
-
-/* Asks for the lines of a chunk that words_store() reads and writes, and for keys behind those of
- * this segment. */
-static INLINE void lines_ahead(const struct arrays *a, size_t i, size_t n)
-{
-    const size_t keys = CHUNK * a->key_bytes, values = CHUNK * a->value_bytes;
-    gpi_ahead(a->keys + i * a->key_bytes, keys, (int64_t)(n * a->key_bytes));
-    gpi_ahead(a->values + i * a->value_bytes, values, 0);
-    gpi_ahead_of_writes(a->keys_out + i * a->key_bytes, keys, 0);
-    gpi_ahead_of_writes(a->values_out + i * a->value_bytes, values, 0);
-}
-
-/* Words of n items. False: keys vary in too many bits. */
-static INLINE bool words_load(const struct arrays *a, struct chunk c, size_t n, uint32_t *words,
-                              bool *ascend)
-{
-    lanes before = all_lanes(0), falls = before;
-    for (size_t i = 0; i < n; i += CHUNK) {
-        lanes v[ROWS];
-        c.n = n - i < CHUNK ? n - i : CHUNK;
-        if (n >= ASKED_ITEMS)
-            lines_ahead(a, i, n);
-        if (!keys_load(&c, a->keys + i * a->key_bytes, a->keys, a->key_bytes, a->flip, v))
-            return false;
-        words_make(&c, (uint32_t)i, v);
-        for (int r = 0; r < ROWS; r++) {
-            store_lanes(words + i + r * LANES, v[r]);
-            falls |= falls_from(before, v[r]);
-            before = v[r];
-        }
-    }
-    *ascend = is_zero_in(falls, falls);
-    return true;
-}
-
-/* Keys and values in the order of words; values that would be overwritten are set aside first. */
-static INLINE void words_store(const struct arrays *a, struct chunk c, size_t n,
-                               const uint32_t *words)
-{
-    const lanes common = common_of(&c, a->keys, a->key_bytes, a->flip);
-    const uint32_t mask = ((uint32_t)1 << c.place_bits) - 1;
-    const size_t bytes = a->value_bytes;
-    uint64_t copy[SEGMENT_ITEMS];
-    const char *values = a->values;
-    if (values == a->values_out)
-        values = memcpy(copy, values, n * bytes);
-    for (size_t i = 0; i < n; i += CHUNK) {
-        lanes v[ROWS];
-        c.n = n - i < CHUNK ? n - i : CHUNK;
-        for (int r = 0; r < ROWS; r++)
-            v[r] = load_lanes(words + i + r * LANES);
-        keys_store(&c, v, &common, a->key_bytes, a->keys_out + i * a->key_bytes);
-        values_gather(words + i, mask, c.n, values, bytes, a->values_out + i * bytes);
-    }
-}
-
-static void items_copy(const char *from, size_t bytes, char *to)
-{
-    if (from != to)
-        memcpy(to, from, bytes);
-}
-
-/* As sort_chunk(). */
-static __attribute__((noinline)) bool sort_segment(const struct arrays *a, size_t n)
-{
-    const int bits = 32 - __builtin_clz((uint32_t)n);
-    const struct chunk c = {0, ((uint64_t)1 << (32 - bits)) - 1, bits};
-    uint32_t words[SEGMENT_ITEMS];
-    bool ascend;
-    if (!words_load(a, c, n, words, &ascend) || (!ascend && !QUICK_OF(32)(words, n)))
-        return false;
-    if (!ascend) {
-        words_store(a, c, n, words);
-        return true;
-    }
-    items_copy(a->keys, n * a->key_bytes, a->keys_out);
-    items_copy(a->values, n * a->value_bytes, a->values_out);
-    return true;
-}
-
-/* ---- all of them ---- */
-
 static INLINE size_t sort_short(const struct gpi_radix_job *j, size_t start, const uint32_t *ends,
                                 size_t count, size_t key_bytes, size_t value_bytes)
 {
-    bool alone = false; /* keys of several segments vary in too many bits */
     size_t s = 0;
     while (s < count) {
         const uint32_t begin = ends[(ptrdiff_t)s - 1];
-        const size_t near = ends_within(ends + s, begin + CHUNK), fit = alone ? 1 : near;
+        const size_t fit = ends_within(ends + s, begin + CHUNK);
+        if (fit == 0)
+            break;
         const struct arrays a = arrays_from(j, start + begin, key_bytes, value_bytes);
-        const size_t n = ends[s + (near ? fit - 1 : 0)] - begin;
+        const size_t n = ends[s + fit - 1] - begin;
         const uint32_t begins = fit > 1 ? begins_of(ends + s, begin) : 1;
-        if (near == 0 && !(n <= SEGMENT_ITEMS && sort_segment(&a, n)))
+        if (n && !sort_chunk(&a, n, begins, key_bytes, value_bytes))
             break;
-        if (near == 0 || n == 0 || sort_chunk(&a, n, begins, key_bytes, value_bytes)) {
-            s += near ? fit : 1;
-            alone = false;
-        } else if (fit == 1) {
-            break;
-        } else {
-            alone = true;
-        }
+        s += fit;
     }
     return s;
 }

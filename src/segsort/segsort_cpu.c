@@ -23,42 +23,14 @@ struct segments {
     uint64_t base, count;
 };
 
-/* ---- few items ---- */
-
 enum { FEW_ITEMS = 12 };
 
-/* Whether segments of few items are sorted here: by integers, compared in all bits. */
-static bool sorts_few(const struct gpi_radix_job *j)
+/* Whether short segments are sorted together: by integers, compared in all bits. */
+static bool sorts_several(const struct gpi_radix_job *j)
 {
     return (j->key_bytes == 4 || j->key_bytes == 8) && !j->order.inf && gpi_radixsort_whole(j) &&
            j->values_in && (j->value_bytes == 4 || j->value_bytes == 8);
 }
-
-/* Each pair of items says which of the two comes later. Inputs may be outputs. */
-static void sort_few(const struct gpi_radix_job *j, size_t start, size_t n)
-{
-    const size_t kb = j->key_bytes, vb = j->value_bytes;
-    uint64_t keys[FEW_ITEMS], values[FEW_ITEMS];
-    uint32_t place[FEW_ITEMS];
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t key = gpi_radix_index_at(j->keys_in, kb, start + i) ^ j->order.flip;
-        uint32_t before = 0;
-        for (size_t k = 0; k < i; k++) {
-            const bool later = keys[k] > key;
-            before += !later;
-            place[k] += later;
-        }
-        keys[i] = key;
-        values[i] = gpi_radix_index_at(j->values_in, vb, start + i);
-        place[i] = before;
-    }
-    for (size_t i = 0; i < n; i++) {
-        gpi_radix_index_put(j->keys_out, kb, start + place[i], keys[i] ^ j->order.flip);
-        gpi_radix_index_put(j->values_out, vb, start + place[i], values[i]);
-    }
-}
-
-/* ---- all of them ---- */
 
 enum { PIECE = 256 /* segments whose ends are looked at together */ };
 
@@ -67,7 +39,7 @@ struct run {
     struct segments g;
     const struct gpi_radix_cpu_code *code;
     int width;      /* log2 of a key's bytes */
-    bool few;       /* items of a segment are sorted here, or several together */
+    bool several;   /* short segments are sorted together */
     size_t longest; /* that one thread sorts */
     uint64_t share;
 };
@@ -98,22 +70,27 @@ static size_t ends_load(const struct run *r, uint64_t s, size_t count, uint32_t 
     return count;
 }
 
-static void sort_one(const struct run *r, size_t start, size_t items)
+/* part: a copy of the job. */
+static void sort_one(const struct run *r, size_t start, size_t items,
+                     struct gpi_radix_cpu_job *part)
 {
-    if (r->few && items <= FEW_ITEMS)
-        sort_few(&r->c->job, start, items);
-    else if (items && items <= r->longest)
-        r->code->segment[r->width](r->c, start, items);
+    if (items <= FEW_ITEMS) {
+        gpi_radixsort_few(&r->c->job, start, items);
+    } else if (items <= r->longest) {
+        gpi_radixsort_to_part(part, r->c, start, items);
+        r->code->segment[r->width](part);
+    }
 }
 
 /* Segments from `start` on, given by their ends. */
-static void sort_piece(const struct run *r, size_t start, const uint32_t *ends, size_t count)
+static void sort_piece(const struct run *r, size_t start, const uint32_t *ends, size_t count,
+                       struct gpi_radix_cpu_job *part)
 {
     for (size_t s = 0; s < count; s++) {
-        if (r->few && ends[s] - ends[(ptrdiff_t)s - 1] <= GPI_RADIX_SHORT_ITEMS)
+        if (r->several && ends[s] - ends[(ptrdiff_t)s - 1] <= GPI_RADIX_SHORT_ITEMS)
             s += r->code->several(&r->c->job, start, ends + s, count - s);
         if (s < count)
-            sort_one(r, start + ends[(ptrdiff_t)s - 1], ends[s] - ends[(ptrdiff_t)s - 1]);
+            sort_one(r, start + ends[(ptrdiff_t)s - 1], ends[s] - ends[(ptrdiff_t)s - 1], part);
     }
 }
 
@@ -126,13 +103,14 @@ static void sort_share(void *arg, size_t part)
     uint64_t s = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d0);
     uint64_t end = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d1);
     uint32_t ends[1 + PIECE + GPI_RADIX_SHORT_ENDS];
+    struct gpi_radix_cpu_job sub = *r->c;
     ends[0] = 0;
     while (s < end) {
         const size_t start = offset_of(r, s);
         const size_t count = ends_load(r, s, end - s < PIECE ? end - s : PIECE, ends + 1);
-        sort_piece(r, start, ends + 1, count);
+        sort_piece(r, start, ends + 1, count, &sub);
         if (!count)
-            sort_one(r, start, offset_of(r, s + 1) - start);
+            sort_one(r, start, offset_of(r, s + 1) - start, &sub);
         s += count ? count : 1;
     }
 }
@@ -143,7 +121,8 @@ static void sort_long(const struct run *r)
         const size_t start = offset_of(r, s), items = offset_of(r, s + 1) - start;
         if (items <= r->longest)
             continue;
-        struct gpi_radix_cpu_job sub = gpi_radixsort_part_of(r->c, start, items);
+        struct gpi_radix_cpu_job sub = *r->c;
+        gpi_radixsort_to_part(&sub, r->c, start, items);
         sub.parts = gpi_radixsort_parts(sub.threads, sub.job.n);
         r->code->sort[r->width](&sub);
     }
@@ -155,7 +134,7 @@ static void sort_segments(void *arg)
     const struct gpi_radix_cpu_job *c = r->c;
     size_t threads = (size_t)c->threads;
     uint64_t steps = c->job.n + r->g.count;
-    r->few = sorts_few(&c->job);
+    r->several = sorts_several(&c->job);
     r->longest = threads > 1 ? c->job.n / (2 * threads) : c->job.n;
     if (r->longest < GPI_RADIX_PART_MIN)
         r->longest = GPI_RADIX_PART_MIN;
