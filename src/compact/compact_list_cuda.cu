@@ -69,7 +69,7 @@ GPI_DEVICE void list_mark(const uint8_t *keep, uint32_t count, ListShared<GROUPS
         s.of[threadIdx.x].bits = bits;
         return;
     }
-    for (uint32_t g = threadIdx.x / 32; g < GROUPS; g += batch * warps) {
+    for (uint32_t g = warp_id(); g < GROUPS; g += batch * warps) {
         bool kept[batch];
 #pragma unroll
         for (int k = 0; k < batch; k++) {
@@ -129,7 +129,7 @@ GPI_DEVICE void list_each(const ListShared<GROUPS> &s, uint32_t count, const Put
     };
     const uint32_t mine = 1u << lane_id(), groups = (count + 31) / 32;
     const uint32_t each = (groups + list_batch * warps - 1) / (list_batch * warps) * list_batch;
-    const uint32_t first = threadIdx.x / 32 * each, end = min(first + each, groups);
+    const uint32_t first = warp_id() * each, end = min(first + each, groups);
 #pragma unroll 1
     for (uint32_t g = first; g < end; g += list_batch) {
         const Batch group = *(const Batch *)&s.of[g];

@@ -98,9 +98,9 @@ template <class Op, class A, int W> struct BlockLookahead {
     };
 
     A folded; /* initial value, then the tiles before next */
-    uint32_t next;
+    uint32_t next, warp;
 
-    GPI_DEVICE explicit BlockLookahead(A init) : folded(init), next(0)
+    GPI_DEVICE explicit BlockLookahead(A init) : folded(init), next(0), warp(warp_id())
     {
     }
 
@@ -121,7 +121,7 @@ template <class Op, class A, int W> struct BlockLookahead {
     {
         stall(stall_resolve, state.epoch, tile);
         while (next < tile) {
-            for (uint32_t g = threadIdx.x / 32; g < 32 && next + 32 * g < tile; g += W) {
+            for (uint32_t g = warp; g < 32 && next + 32 * g < tile; g += W) {
                 A sum = poll(state, next + 32 * g + lane_id(), tile);
                 if (lane_id() == 0)
                     shared.sum[g] = sum;

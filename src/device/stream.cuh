@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(stream_threads<Policy>, 1)
         if (policy.tiles == 0)
             policy.finish(policy.start());
     }
-    const int warp = threadIdx.x / 32;
+    const int warp = warp_id();
     if (warp < W)
         stream_store(policy, warp);
     else if (warp < W + R)

@@ -16,6 +16,14 @@ GPI_DEVICE int lane_id()
     return (int)(threadIdx.x & 31);
 }
 
+/* The number of this warp in its block, by all of its lanes. By threadIdx.x alone ptxas does not
+ * see that it is the same in all of them, and gives every exchange between lanes behind a branch by
+ * it a second form, for a warp whose lanes are apart (code-27 in docs/tuning). */
+GPI_DEVICE uint32_t warp_id()
+{
+    return __shfl_sync(all_lanes, threadIdx.x / 32, 0);
+}
+
 /* Apply f to every 32-bit word of a value. */
 template <class T, class F> GPI_DEVICE T map_words(T value, F f)
 {

@@ -337,7 +337,7 @@ template <class Cell> struct BucketFold : BucketRows<Cell> {
     {
         const uint32_t chunks = p.progress->chunks;
         gpi_group_chunk next = {};
-        const uint32_t first = blockIdx.x * bucket_warps + threadIdx.x / 32;
+        const uint32_t first = blockIdx.x * bucket_warps + warp_id();
         if (first < chunks)
             next = p.chunks[first];
         clear();
@@ -399,7 +399,7 @@ __global__ void __launch_bounds__(32 * bucket_warps, bucket_blocks<Cell>)
 {
     extern __shared__ __align__(16) char memory[];
     using Work = BucketFold<Cell>;
-    Work{{}, p, ((typename Work::Shared *)memory)[threadIdx.x / 32]}.run();
+    Work{{}, p, ((typename Work::Shared *)memory)[warp_id()]}.run();
 }
 
 } // namespace GPI_SPACE

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(heads_threads) group_heads_k(const __grid_cons
     const uint64_t n = item_count(p), stride = (uint64_t)gridDim.x * heads_items;
     const Key *keys = (const Key *)p.keys;
     const KeyDiffers<Key> differ = {(Key)p.sign, (Key)p.inf};
-    for (uint64_t first = blockIdx.x * (uint64_t)heads_items + threadIdx.x / 32 * 32 * heads_each;
+    for (uint64_t first = blockIdx.x * (uint64_t)heads_items + warp_id() * 32 * heads_each;
          first < n; first += stride) {
         Key own[heads_each], before[heads_each];
 #pragma unroll

@@ -70,8 +70,7 @@ __global__ void __launch_bounds__(1024) radix_starts_k(const __grid_constant__ R
             return;
     }
     constexpr int run = VALUES < 1024 ? 32 : VALUES / 32;
-    const int begin = (int)threadIdx.x / 32 * run,
-              end = begin + run < VALUES ? begin + run : VALUES;
+    const int begin = (int)warp_id() * run, end = begin + run < VALUES ? begin + run : VALUES;
     uint64_t sum = 0;
 #pragma unroll 8
     for (int i = begin; i < end; i += 32)

@@ -192,9 +192,10 @@ GPI_DEVICE typename Fold::A reduce_block(const Fold &fold, typename Fold::A lane
 {
     if constexpr (!Fold::ordered)
         lane = warp_reduce(lane, fold);
-    share_warp_sum(warp_sums, threadIdx.x / 32, lane);
+    const int warp = warp_id();
+    share_warp_sum(warp_sums, warp, lane);
     __syncthreads();
-    if (threadIdx.x >= 32)
+    if (warp != 0)
         return lane;
     return reduce_warps(warp_sums, fold);
 }
@@ -283,7 +284,7 @@ GPI_DEVICE void reduce_sums(const ReduceParams &p, const Fold &fold, uint64_t n,
     using A = typename Fold::A;
     using Groups = WideLookahead<Fold, A, sizeof(A) <= 8 ? 8 : 2>;
     const bool last = end.number == gridDim.x - 1;
-    const uint32_t warp = threadIdx.x / 32, groups = (end.sums + Groups::tiles - 1) / Groups::tiles;
+    const uint32_t warp = warp_id(), groups = (end.sums + Groups::tiles - 1) / Groups::tiles;
     const bool shared = end.all_claimed && groups > 1;
     const uint32_t step = shared ? gridDim.x * W : W;
     if (last || shared)
@@ -321,7 +322,7 @@ __global__ void __launch_bounds__(W * 32, BLOCKS)
     __shared__ A warp_sums[2][W];
     __shared__ Launch launch;
     __shared__ uint32_t next[2];
-    const int warp = threadIdx.x / 32;
+    const int warp = warp_id();
     const bool leader = threadIdx.x == 0, alone = gridDim.x == 1;
     if (p.device_n) { /* beside a trip to the number of items */
         const uint64_t most = p.n * sizeof(typename Items::In);

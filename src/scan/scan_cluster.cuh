@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(W * 32)
     using A = typename Types::A;
     using Tile = RegisterTile<Types, Op, W, K>;
     __shared__ A warp_sums[W], tile_sum[cluster_blocks_max];
-    const int warp = threadIdx.x / 32, rank = blockIdx.x;
+    const int warp = warp_id(), rank = blockIdx.x;
     cluster_arrive_relaxed();
     Tile own(p, scan_n(p));
     A sum = own.load(rank);

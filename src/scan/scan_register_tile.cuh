@@ -28,7 +28,7 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
     /* Returns the fold of the warp's items. */
     GPI_DEVICE A load(uint32_t tile)
     {
-        first = (uint64_t)tile * items + (uint64_t)(threadIdx.x / 32) * Part::items;
+        first = (uint64_t)tile * items + (uint64_t)warp_id() * Part::items;
         whole = (uint64_t)(tile + 1) * items <= n;
         count = first < n ? (n - first < Part::items ? (int)(n - first) : Part::items) : 0;
         const char *in = p.in + first * sizeof(typename Types::In);
