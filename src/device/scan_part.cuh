@@ -130,40 +130,30 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
         }
     }
 
-    GPI_DEVICE void store(char *p, A prefix, bool shifted_by_one, const Flip &flip,
+    /* The first count outputs of the part. All are made first, so that the ways to store them, of
+     * which one alone is for most tiles, have the code of a copy. */
+    GPI_DEVICE void store(char *p, A prefix, bool shifted_by_one, int count, const Flip &flip,
                           uint32_t &lost) const
     {
         constexpr int bytes = Types::bytes_out;
         char *mine = p + first_vector() * bytes;
-        if (misalignment(p) == 0) {
+        typename Types::RawOut out[K];
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            out[k] = directed(outputs(k, prefix, shifted_by_one, flip, lost));
+        if (count < items) {
+            store_some(p, out, count);
+        } else if (misalignment(p) == 0) {
 #pragma unroll
             for (int k = 0; k < K; k++)
-                raw_store_aligned<bytes>(mine + k * step * bytes,
-                                         directed(outputs(k, prefix, shifted_by_one, flip, lost)));
+                raw_store_aligned<bytes>(mine + k * step * bytes, out[k]);
         } else if constexpr (BACKWARD) {
-            store_shifted_backward(p + lane_id() * bytes, prefix, shifted_by_one, flip, lost);
+            store_shifted_backward(p + lane_id() * bytes, out);
         } else {
             ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
             for (int k = 0; k < K; k++)
-                run.put(mine + k * 32 * bytes, outputs(k, prefix, shifted_by_one, flip, lost),
-                        k == 0, k == K - 1);
-        }
-    }
-
-    /* Only the first count outputs of the part. */
-    GPI_DEVICE void store_partial(char *p, A prefix, bool shifted_by_one, int count,
-                                  const Flip &flip, uint32_t &lost) const
-    {
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            int at = (k * 32 + lane_id()) * Types::per_vector;
-            typename Types::RawOut out = outputs(k, prefix, shifted_by_one, flip, lost);
-#pragma unroll
-            for (int i = 0; i < Types::per_vector; i++)
-                if (at + i < count)
-                    item_store<Out, Types::piece_out>(p + place(at + i) * sizeof(Out),
-                                                      raw_get<Out>(out, i));
+                run.put(mine + k * 32 * bytes, out[k], k == 0, k == K - 1);
         }
     }
 
@@ -187,18 +177,34 @@ template <class Types, class Op, int K, bool BACKWARD = false> struct StripedPar
             return raw;
     }
 
+    /* Of the last tile, item by item; by a loop in which the next vector becomes the first. */
+    static GPI_DEVICE void store_some(char *p, typename Types::RawOut (&out)[K], int count)
+    {
+        constexpr int last = Types::per_vector - 1;
+#pragma unroll 1
+        for (int at = lane_id() * Types::per_vector; at < items; at += 32 * Types::per_vector) {
+#pragma unroll
+            for (int i = 0; i <= last; i++)
+                if (at + i < count)
+                    item_store<Out, Types::piece_out>(
+                        p + place(at + i) * sizeof(Out),
+                        raw_get<Out>(out[0], BACKWARD ? last - i : i));
+#pragma unroll
+            for (int k = 1; k < K; k++)
+                out[k - 1] = out[k];
+        }
+    }
+
     /* The run of vectors rises with the lanes: the last vectors first, each from the other lane. */
-    GPI_DEVICE void store_shifted_backward(char *mine, A prefix, bool shifted_by_one,
-                                           const Flip &flip, uint32_t &lost) const
+    static GPI_DEVICE void store_shifted_backward(char *mine,
+                                                  const typename Types::RawOut (&out)[K])
     {
         constexpr int bytes = Types::bytes_out;
         ShiftedRun<bytes, Types::piece_out> run = {};
 #pragma unroll
-        for (int k = K - 1; k >= 0; k--) {
-            typename Types::RawOut out = directed(outputs(k, prefix, shifted_by_one, flip, lost));
-            run.put(mine + (K - 1 - k) * 32 * bytes, shuffle(out, 31 - lane_id()), k == K - 1,
+        for (int k = K - 1; k >= 0; k--)
+            run.put(mine + (K - 1 - k) * 32 * bytes, shuffle(out[k], 31 - lane_id()), k == K - 1,
                     k == 0);
-        }
     }
 
     GPI_DEVICE typename Types::RawOut outputs(int k, A prefix, bool shifted_by_one,

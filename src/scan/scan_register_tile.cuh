@@ -19,7 +19,6 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
     const uint64_t n;
     uint64_t first; /* item of this warp */
     int count;      /* items of this warp that exist */
-    bool whole;     /* the tile */
     Part part;
     GPI_DEVICE RegisterTile(const ScanParams<A> &p_, uint64_t n_) : p(p_), n(n_)
     {
@@ -29,7 +28,7 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
     GPI_DEVICE A load(uint32_t tile)
     {
         first = (uint64_t)tile * items + (uint64_t)warp_id() * Part::items;
-        whole = (uint64_t)(tile + 1) * items <= n;
+        const bool whole = (uint64_t)(tile + 1) * items <= n;
         count = first < n ? (n - first < Part::items ? (int)(n - first) : Part::items) : 0;
         const char *in = p.in + first * sizeof(typename Types::In);
         /* A shifted load reads up to 15 bytes past its ends: not at those of the array. */
@@ -45,10 +44,7 @@ template <class Types, class Op, int W, int K> struct RegisterTile {
     {
         char *out = p.out + first * sizeof(typename Types::Out);
         uint32_t lost = 0; /* sums are as long as outputs */
-        if (whole)
-            part.store(out, prefix, p.kind != inclusive, p.flip, lost);
-        else
-            part.store_partial(out, prefix, p.kind != inclusive, count, p.flip, lost);
+        part.store(out, prefix, p.kind != inclusive, count, p.flip, lost);
     }
 };
 

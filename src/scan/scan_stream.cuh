@@ -239,10 +239,8 @@ struct ScanStream : StreamPolicy {
             part.store(out, prefix, before, count, p.flip, lost, part_of(stage_index, warp, 0));
         else if constexpr (runs)
             part.store(out, prefix, before, count, p.flip, lost, s.own.scratch[warp]);
-        else if (whole)
-            part.store(out, prefix, before, p.flip, lost);
         else
-            part.store_partial(out, prefix, before, count, p.flip, lost);
+            part.store(out, prefix, before, count, p.flip, lost);
     }
 
     GPI_DEVICE void end() const
