@@ -5,7 +5,7 @@
  * Included by radixsort_cpu_tmpl.c.
  */
 enum {
-    FAR_ITEMS = 512, /* from here on AHEAD_FAR vectors are read at a time */
+    AHEAD = 8,       /* vectors of a partition that are read at a time */
     KEYS_BLOCK = 128 /* keys that become words at a time */
 };
 
@@ -57,41 +57,39 @@ static INLINE const KEY *next_words(struct partition *p, ptrdiff_t n)
     return words;
 }
 
-/* Vectors are read `ahead` at a time: what is read next depends on where the last ones went. */
-static INLINE void part_ahead(struct partition *p, int ahead)
+/* What is read next depends on where the last vectors went. */
+static INLINE void part_ahead(struct partition *p)
 {
-    lanes v[AHEAD_FAR];
-    const KEY *words = next_words(p, ahead * LANES);
+    lanes v[AHEAD];
+    const KEY *words = next_words(p, AHEAD * LANES);
     UNROLL
-    for (int i = 0; i < ahead; i++)
+    for (int i = 0; i < AHEAD; i++)
         v[i] = load_lanes(words + i * LANES);
     UNROLL
-    for (int i = 0; i < ahead; i++)
+    for (int i = 0; i < AHEAD; i++)
         part_lanes(p, v[i], LANES, true);
 }
 
-/* Words that are held back at the start make room at both ends: `ahead` vectors on the left; on the
+/* Words that are held back at the start make room at both ends: AHEAD vectors on the left; on the
  * right as many and those of an incomplete one. Returns the length of the left part. */
-static INLINE size_t part(KEY *words, size_t n, KEY pivot, bool equal_left, int ahead)
+static INLINE size_t part(KEY *words, size_t n, KEY pivot, bool equal_left)
 {
-    lanes first[AHEAD_FAR], last[AHEAD_FAR];
+    lanes first[AHEAD], last[AHEAD];
     const size_t rest = n % LANES;
     struct partition p = {words, words, words + n, words + n, pivot, equal_left};
     p.right_read -= rest;
     const lanes incomplete = load_some(p.right_read, rest, (KEY)-1);
-    for (int i = 0; i < ahead; i++) {
+    for (int i = 0; i < AHEAD; i++) {
         first[i] = load_lanes(p.left_read + i * LANES);
         last[i] = load_lanes(p.right_read - (i + 1) * LANES);
     }
-    p.left_read += ahead * LANES;
-    p.right_read -= ahead * LANES;
-    while (p.right_read - p.left_read >= ahead * LANES)
-        part_ahead(&p, ahead);
-    while (ahead > AHEAD && p.right_read - p.left_read >= AHEAD * LANES)
-        part_ahead(&p, AHEAD);
+    p.left_read += AHEAD * LANES;
+    p.right_read -= AHEAD * LANES;
+    while (p.right_read - p.left_read >= AHEAD * LANES)
+        part_ahead(&p);
     while (p.right_read > p.left_read)
         part_lanes(&p, load_lanes(next_words(&p, LANES)), LANES, true);
-    for (int i = 0; i < ahead; i++) {
+    for (int i = 0; i < AHEAD; i++) {
         part_lanes(&p, first[i], LANES, false);
         part_lanes(&p, last[i], LANES, false);
     }
@@ -99,16 +97,15 @@ static INLINE size_t part(KEY *words, size_t n, KEY pivot, bool equal_left, int 
     return (size_t)(p.left - words);
 }
 
+/* Calls: words like the pivot go left, or right. */
 static size_t part_equal_left(KEY *words, size_t n, KEY pivot)
 {
-    if (AHEAD_FAR > AHEAD && n >= FAR_ITEMS)
-        return part(words, n, pivot, true, AHEAD_FAR);
-    return part(words, n, pivot, true, AHEAD);
+    return part(words, n, pivot, true);
 }
 
 static size_t part_equal_right(KEY *words, size_t n, KEY pivot)
 {
-    return part(words, n, pivot, false, AHEAD);
+    return part(words, n, pivot, false);
 }
 
 static INLINE lanes median_of(lanes a, lanes b, lanes c)

@@ -2,8 +2,7 @@
 /*
  * Vectors of words, for partitions and networks. Included by radixsort_cpu_tmpl.c.
  *
- * Each of the two files below has AHEAD vectors that a partition reads at a time, AHEAD_FAR that a
- * long one does, and
+ * Each of the two files below has
  *   load_some, store_first        its first n words; the other lanes get a given one, or stay
  *   ordered                       to what the next three compare, and back
  *   exchange                      *a gets the smaller words, *b the larger ones

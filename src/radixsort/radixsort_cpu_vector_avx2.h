@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Vectors of words with AVX2, see radixsort_cpu_vector.h. Words of 64 bits are compared as signed
  * ones, with their highest bit inverted. */
-enum { AHEAD = 8, AHEAD_FAR = 64 / LANES };
-
 /* All bits of the first n lanes. */
 static INLINE lanes first_lanes(size_t n)
 {

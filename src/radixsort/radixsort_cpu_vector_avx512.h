@@ -7,8 +7,6 @@
 #define LANE_MASK __mmask8
 #endif
 
-enum { AHEAD = 8, AHEAD_FAR = AHEAD };
-
 typedef LANE_MASK lane_mask;
 
 static INLINE lane_mask first_lanes(size_t n)
