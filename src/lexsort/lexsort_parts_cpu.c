@@ -4,7 +4,6 @@
 
 #include "core/threads.h"
 #include "core/words.h"
-#include "radixsort/radixsort_cpu_internal.h"
 
 enum {
     CHUNK = 1 << 13,
@@ -19,6 +18,12 @@ struct chunks {
     void *indices;
     void *const *outs;
 };
+
+/* Of 4 or 8 bytes. */
+static uint64_t index_at(const void *indices, size_t bytes, uint64_t i)
+{
+    return bytes == 4 ? ((const uint32_t *)indices)[i] : ((const uint64_t *)indices)[i];
+}
 
 static void for_chunks(gp_context *ctx, uint64_t n, void (*body)(void *arg, size_t chunk),
                        struct chunks *c)
@@ -75,7 +80,7 @@ static void add_by_index(const struct gpi_lex_pack *k, const struct gpi_lex_part
                          struct share s, uint64_t from, size_t n, uint64_t *keys)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint64_t item = gpi_radix_index_at(k->indices, k->index_bytes, from + i);
+        const uint64_t item = index_at(k->indices, k->index_bytes, from + i);
         keys[i] |= share_of(&s, gpi_lex_word_of(part, gpi_lex_load(part, item)));
     }
 }
@@ -113,7 +118,7 @@ static void pack_chunk(void *arg, size_t chunk)
     const size_t n = items_of(c, chunk);
     const bool starts = k->indices && gpi_lex_is_first(k, c->plan);
     for (size_t i = 0; starts && i < n; i++)
-        gpi_radix_index_put(k->indices, k->index_bytes, first + i, first + i);
+        gpi_word_put(k->indices, k->index_bytes, first + i, first + i);
     for (size_t i = 0; i < n; i += BLOCK)
         pack_block(c, first + i, n - i < BLOCK ? n - i : BLOCK, k->indices && !starts);
 }
@@ -187,15 +192,15 @@ static void plan(gp_context *ctx, const struct gpi_lex_pack *k, bool parts_wante
 static void repair_run(const struct gpi_lex_pack *k, void *indices, uint64_t begin, uint64_t end)
 {
     for (uint64_t i = begin + 1; i < end; i++) {
-        const uint64_t item = gpi_radix_index_at(indices, k->index_bytes, i);
+        const uint64_t item = index_at(indices, k->index_bytes, i);
         uint64_t to = i;
         for (; to > begin; to--) {
-            const uint64_t before = gpi_radix_index_at(indices, k->index_bytes, to - 1);
+            const uint64_t before = index_at(indices, k->index_bytes, to - 1);
             if (!gpi_lex_less(&k->parts, item, before))
                 break;
-            gpi_radix_index_put(indices, k->index_bytes, to, before);
+            gpi_word_put(indices, k->index_bytes, to, before);
         }
-        gpi_radix_index_put(indices, k->index_bytes, to, item);
+        gpi_word_put(indices, k->index_bytes, to, item);
     }
 }
 
@@ -242,8 +247,8 @@ static void unpack_chunk(void *arg, size_t chunk)
         const size_t bytes = part->bytes, word_bytes = k->state ? 8 : k->word_bytes;
         void *const out = c->outs[p];
         for (uint64_t i = first; out && i < stop; i++) {
-            const uint64_t word = gpi_radix_index_at(c->sorted, word_bytes, i);
-            gpi_radix_index_put(out, bytes, i, same ^ (word >> at & mask) << low);
+            const uint64_t word = index_at(c->sorted, word_bytes, i);
+            gpi_word_put(out, bytes, i, same ^ (word >> at & mask) << low);
         }
     }
 }

@@ -55,20 +55,6 @@ struct gpi_radix_value16 {
     uint64_t half[2];
 };
 
-/* Numbers in an array, of 4 or 8 bytes. */
-static inline uint64_t gpi_radix_index_at(const void *indices, size_t bytes, uint64_t i)
-{
-    return bytes == 4 ? ((const uint32_t *)indices)[i] : ((const uint64_t *)indices)[i];
-}
-
-static inline void gpi_radix_index_put(void *indices, size_t bytes, uint64_t i, uint64_t index)
-{
-    if (bytes == 4)
-        ((uint32_t *)indices)[i] = (uint32_t)index;
-    else
-        ((uint64_t *)indices)[i] = index;
-}
-
 /* Counters of a part have 32 bits. */
 #define GPI_RADIX_PART_MAX ((size_t)1 << 31)
 /* Less is not worth a second thread. A thread has several parts, so that others take some of one

@@ -37,14 +37,10 @@ static __attribute__((noinline)) void compared_of(const struct gpi_radix_job *j,
                                                   size_t n, KEY *restrict numbers)
 {
     const int begin = p->begin;
-    const KEY mask = p->mask, flip = (KEY)j->order.flip;
-    if (j->order.inf) {
-        sort_words_of(&j->order, keys, n, numbers);
-        for (size_t i = 0; i < n; i++)
-            numbers[i] = (KEY)(numbers[i] >> begin) & mask;
-    } else
-        for (size_t i = 0; i < n; i++)
-            numbers[i] = (KEY)((keys[i] ^ flip) >> begin) & mask;
+    const KEY mask = p->mask, flip = flip_of(&j->order);
+    const KEY *words = words_at(&j->order, keys, n, numbers);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = (KEY)((words[i] ^ flip) >> begin) & mask;
 }
 
 /* A number of the bits compared, less the least one and without the gap. */
@@ -143,7 +139,8 @@ static bool guess_packing(const struct gpi_radix_job *j, struct packing *p)
     *p = packing_of(j);
     p->bits = compared < 32 - p->at ? compared : 32 - p->at;
     const KEY above = p->mask >> (p->bits - 1) >> 1 << (p->bits - 1) << 1;
-    p->least = (KEY)(sort_word(&j->order, kind_of(&j->order), first) >> p->begin) & above;
+    compared_of(j, p, keys, 1, &p->least);
+    p->least &= above;
     return !((KEY)(differ >> p->begin) & above);
 }
 
@@ -153,21 +150,16 @@ static bool guess_packing(const struct gpi_radix_job *j, struct packing *p)
                             uint##BITS##_t *restrict out)                                          \
     {                                                                                              \
         const struct packing packing = *p;                                                         \
-        const bool is_float = j->order.inf != 0;                                                   \
-        const int dropped = p->dropped, at = p->at, begin = is_float ? 0 : p->begin;               \
-        const KEY flip = is_float ? 0 : (KEY)j->order.flip, mask = p->mask;                        \
-        KEY numbers[BLOCK], all = 0;                                                               \
+        const int dropped = p->dropped, at = p->at, begin = p->begin;                              \
+        const KEY flip = flip_of(&j->order), mask = p->mask;                                       \
+        KEY room[BLOCK], all = 0;                                                                  \
         for (size_t i = 0; i < j->n; i += BLOCK) {                                                 \
             const size_t n = j->n - i < BLOCK ? j->n - i : BLOCK;                                  \
-            const KEY *restrict keys = (const KEY *)j->keys_in + i;                                \
+            const KEY *restrict words = words_at(&j->order, (const KEY *)j->keys_in + i, n, room); \
             if (BITS == 32)                                                                        \
                 lines_ahead(j, i, n);                                                              \
-            if (is_float) {                                                                        \
-                compared_of(j, p, keys, n, numbers);                                               \
-                keys = numbers;                                                                    \
-            }                                                                                      \
             for (size_t k = 0; k < n; k++) {                                                       \
-                const KEY number = (KEY)((keys[k] ^ flip) >> begin) & mask;                        \
+                const KEY number = (KEY)((words[k] ^ flip) >> begin) & mask;                       \
                 const KEY x = (KEY)(squeezed(&packing, number) >> dropped);                        \
                 out[i + k] = (uint##BITS##_t)x << at | (uint##BITS##_t)(i + k);                    \
                 all |= x;                                                                          \

@@ -139,21 +139,15 @@ static void learned_digits(const struct digit *g, const KEY *words, size_t n, ui
 static void digits_of(const struct gpi_radix_order *o, const KEY *restrict keys, size_t n,
                       struct digit g, uint8_t *restrict digits)
 {
-    KEY words[BLOCK];
+    KEY room[BLOCK];
     if (is_learned(&g)) {
-        sort_words_of(o, keys, n, words);
-        learned_digits(&g, words, n, digits);
+        sort_words_of(o, keys, n, room);
+        learned_digits(&g, room, n, digits);
         return;
     }
-    if (o->inf) {
-        sort_words_of(o, keys, n, words);
-        for (size_t i = 0; i < n; i++)
-            digits[i] = (uint8_t)((uint8_t)(words[i] >> g.shift) & g.mask);
-        return;
-    }
-    const KEY flip = (KEY)o->flip;
+    const KEY flip = flip_of(o), *words = words_at(o, keys, n, room);
     for (size_t i = 0; i < n; i++)
-        digits[i] = (uint8_t)((uint8_t)((KEY)(keys[i] ^ flip) >> g.shift) & g.mask);
+        digits[i] = (uint8_t)((uint8_t)((KEY)(words[i] ^ flip) >> g.shift) & g.mask);
 }
 
 /* Four tables, so that runs of one digit do not wait for their own increments. */

@@ -35,3 +35,18 @@ static __attribute__((noinline)) void sort_words_of(const struct gpi_radix_order
     for (size_t i = 0; i < n; i++)
         words[i] = exact_word(&order, keys[i]);
 }
+
+/* Words but for an exclusive or with flip_of(): integers are their own. */
+static inline const KEY *words_at(const struct gpi_radix_order *o, const KEY *keys, size_t n,
+                                  KEY *room)
+{
+    if (o->inf == 0)
+        return keys;
+    sort_words_of(o, keys, n, room);
+    return room;
+}
+
+static inline KEY flip_of(const struct gpi_radix_order *o)
+{
+    return o->inf ? 0 : (KEY)o->flip;
+}
