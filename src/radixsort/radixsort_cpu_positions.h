@@ -126,7 +126,8 @@ static INLINE void lines_ahead(const struct gpi_radix_job *j, size_t i, size_t n
     gpi_ahead_of_writes((const KEY *)j->keys_out + i, n * sizeof(KEY), 0);
     if (j->values_in)
         gpi_ahead((const char *)j->values_in + i * bytes, n * bytes, 0);
-    gpi_ahead_of_writes((const char *)j->values_out + i * bytes, n * bytes, 0);
+    if (bytes)
+        gpi_ahead_of_writes((const char *)j->values_out + i * bytes, n * bytes, 0);
 }
 
 /* Words of 32 bits without a read for the range of the keys: these agree in all bits but the lowest
