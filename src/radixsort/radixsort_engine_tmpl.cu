@@ -101,9 +101,9 @@ template void add_bit_faults<Key, GPI_VALUE_BYTES>(uint64_t[GPI_RADIX_FAULT_TILE
 } // namespace GPI_SPACE
 
 #elif defined(GPI_LARGE_SORT)
-#include "radixsort/radixsort_adaptive_k.cuh"
 #include "radixsort/radixsort_bucket_global.cuh"
 #include "radixsort/radixsort_levels_k.cuh"
+#include "radixsort/radixsort_map_k.cuh"
 #include "radixsort/radixsort_values_k.cuh"
 
 namespace GPI_SPACE
@@ -111,22 +111,29 @@ namespace GPI_SPACE
 namespace
 {
 
-template <int VB> gp_status add_adaptive(CallLaunches &list, const RadixJobOf<Key, VB> &job)
+template <int VB> gp_status add_levels(CallLaunches &list, const RadixJobOf<Key, VB> &job)
 {
-    constexpr int T = radix_tuning.tile_threads, I = radix_adaptive_items_of(sizeof(Key), VB);
-    using Work = std::conditional_t<radix_by_splitters<Key>, LevelsKernel<Key, true, VB, T, I>,
-                                    AdaptiveKernel<Key, true, VB, T, I>>;
-    static_assert(Work::shared_bytes + 1024 <= radix_tuning.shared_bytes, "a tile must fit");
+    constexpr int T = radix_tuning.tile_threads, I = radix_level_items(VB);
+    constexpr int shared = LevelsKernel<Key, true, VB, T, I>::shared_bytes;
+    static_assert(shared + 1024 <= radix_tuning.shared_bytes, "a tile must fit");
     static uint64_t allowed;
-    auto kernel = [] {
-        if constexpr (radix_by_splitters<Key>)
-            return radix_levels_k<Key, true, VB, T, I>;
-        else
-            return radix_adaptive_k<Key, true, VB, T, I>;
-    }();
-    return list.add_with(
-        Work::shared_bytes, &allowed,
-        launch_cooperative(kernel, (unsigned)list.ctx->sm_count, T, Work::shared_bytes, job));
+    return list.add_with(shared, &allowed,
+                         launch_cooperative(radix_levels_k<Key, true, VB, T, I>,
+                                            (unsigned)list.ctx->sm_count, T, shared, job));
+}
+
+template <int VB> gp_status add_map(CallLaunches &list, const RadixJobOf<Key, VB> &job)
+{
+    constexpr int T = radix_tuning.tile_threads, I = radix_map_items(sizeof(Key), VB);
+    constexpr int passes = radix_tile_items(sizeof(Key), VB, false);
+    constexpr int shared = std::max({MapKernel<Key, true, VB, T, I>::shared_bytes,
+                                     PartitionKernel<Key, true, VB, T, passes, true>::shared_bytes,
+                                     DigitCounts<Key>::shared_bytes});
+    static_assert(shared + 1024 <= radix_tuning.shared_bytes, "a tile must fit");
+    static uint64_t allowed;
+    return list.add_with(shared, &allowed,
+                         launch_cooperative(radix_map_k<Key, true, VB, T, I, passes>,
+                                            (unsigned)list.ctx->sm_count, T, shared, job));
 }
 
 } // namespace
@@ -151,7 +158,11 @@ gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
         if constexpr (radix_has_bit_passes<Key, VB>)
             GPI_TRY((add_bit_passes<K, VB>(list, job)));
         if (job.adaptive_allowed) {
-            GPI_TRY(add_adaptive<VB>(list, job));
+            if constexpr (radix_by_map<Key>)
+                GPI_TRY(add_map<VB>(list, job));
+            else
+                GPI_TRY(add_levels<VB>(list, job));
+            /* A map leaves nothing to it, but then the bucket kernel begins 7 us later: skew-61. */
             list.add(launch_bucket_global<Key, VB>(list.ctx, job));
         }
     }
@@ -222,7 +233,6 @@ RadixJobOf<Key, VB> job_of(const gpi_radix_engine_args *args, const gpi_radix_la
     lists.others_max = layout.others_max;
     piece(GPI_RADIX_SEGMENT_LIST, lists.segments[0]);
     piece(GPI_RADIX_SEGMENT_LIST_ODD, lists.segments[1]);
-    piece(GPI_RADIX_FIRST_BINS, lists.first_bins);
     piece(GPI_RADIX_SEGMENT_OF, lists.segment_of);
     piece(GPI_RADIX_ENTRIES, lists.entries);
     piece(GPI_RADIX_LARGE, lists.large);
@@ -338,7 +348,7 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
     }
     if (job.by_values)
         job.bucket_max = (uint32_t)(job.n / radix_tuning.values_share);
-    /* Words that repeat go as fast by passes beside values, until cells or a map would follow. */
+    /* Words that repeat go as fast by passes beside values, until a map would follow. */
     const bool splits = radix_is_small(job.n) || (radix_has_splits<Key, VB, true> &&
                                                   (!VB || job.n >= radix_tuning.adaptive_items));
     job.split_bits = job.bucket_bits && splits ? split_bits_of<VB>(ctx, job, layout) : 0;
@@ -346,11 +356,6 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
     const bool close = VB > 0 ? job.n >= radix_tuning.close_items : !radix_is_small(job.n);
     job.close_range = job.split_bits && close ? 1u << radix_tuning.close_bits : 0;
     job.adaptive_allowed = job.bucket_bits && !job.split_bits && layout.adaptive;
-    /* Even keys of fewer items go by a map, or are of words that repeat (skew-42). */
-    job.cells_even = job.by_values ? radix_tuning.values_share - 2 /* of two buckets */
-                     : job.n < radix_tuning.map_items ? UINT32_MAX
-                     : VB                             ? radix_tuning.cells_even
-                                                      : radix_tuning.cells_even_keys;
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
     job.entries =
         job.adaptive_allowed ? layout.entries : 1u << std::max(job.bucket_bits, job.split_bits);

@@ -218,20 +218,11 @@ GPI_DEVICE uint32_t starts_of_run(uint32_t *counts, uint32_t *cursors, uint32_t 
     return at;
 }
 
-/* Counts of buckets that do not fit; most == 0: they fit. */
-struct UnfitBuckets {
-    uint32_t most; /* items of the largest bucket */
-    uint32_t hot;  /* in buckets of more than 1/cells_few */
-};
-
 /* By one block: the route then. */
 template <int T, bool LARGE, class K>
 __device__ __noinline__ void plan_unfit(const RadixKeys<K> &job, int shift, int bits,
-                                        const uint32_t *counts, UnfitBuckets unfit,
-                                        uint32_t *shared)
+                                        const uint32_t *counts, uint32_t *shared)
 {
-    const uint64_t n = job.items();
-    const uint32_t most = unfit.most, hot = unfit.hot;
     shared += 128; /* behind what plan_buckets() may still read */
     const int digits = varying_digits(job, job.plan->varying);
     if (job.split_bits && digits > 1) { /* one is one pass */
@@ -239,33 +230,28 @@ __device__ __noinline__ void plan_unfit(const RadixKeys<K> &job, int shift, int 
             job.plan->route = gpi_radix_route_splitters;
         return;
     }
-    const bool few = hot >= n - n / radix_tuning.cells_rest;
-    const bool even = most < n / job.cells_even && digits >= radix_tuning.cells_digits;
     const UnevenWays ways = uneven_ways<T, LARGE>(job, digits, shared);
     bool close = false;
     if constexpr (LARGE && radix_has_reach<K>)
-        close = !ways.cells && job.adaptive_allowed && digits > radix_tuning.digits_few &&
+        close = !ways.few && job.adaptive_allowed && digits > radix_tuning.digits_few &&
                 are_close<T>(job, shift, bits, counts, shared);
-    const bool by_cells = !radix_by_splitters<K> && job.adaptive_allowed &&
-                          (few || (even && !ways.clumped) || ways.cells);
-    const bool adaptive =
-        !close && (ways.map || by_cells || splits_by_levels(job, job.plan->varying));
+    const bool mapped = !close && ways.map != gpi_radix_unmapped;
+    const bool adaptive = mapped || splits_by_levels(job, job.plan->varying);
     if (threadIdx.x > 0)
         return;
-    job.plan->mapped = close ? gpi_radix_unmapped : ways.map;
+    job.plan->mapped = mapped ? ways.map : gpi_radix_unmapped;
     job.plan->route = adaptive ? gpi_radix_route_adaptive : gpi_radix_route_lsd;
     if (close)
         job.plan->skewed = gpi_radix_close;
 }
 
 /*
- * By one block: whether buckets fit; then counts become starts, and there are the tiles of the
+ * By one block, true if buckets fit; then counts become starts, and there are the tiles of the
  * second pass. Each warp sums a run of counts, 32 at a time.
  */
 template <int T, bool LARGE, class K>
-__device__ __noinline__ UnfitBuckets plan_buckets(const RadixKeys<K> &job, int shift, int bits,
-                                                  uint32_t *counts, uint32_t tile_items,
-                                                  uint32_t *shared)
+__device__ __noinline__ bool plan_buckets(const RadixKeys<K> &job, int shift, int bits,
+                                          uint32_t *counts, uint32_t tile_items, uint32_t *shared)
 {
     constexpr uint32_t warps = T / 32;
     const uint64_t n = job.items();
@@ -273,36 +259,32 @@ __device__ __noinline__ UnfitBuckets plan_buckets(const RadixKeys<K> &job, int s
     const uint32_t rows = (size + 31) / 32, run = (rows + warps - 1) / warps * 32;
     const uint32_t begin = warp * run < size ? warp * run : size;
     const uint32_t end = begin + run < size ? begin + run : size;
-    uint32_t sum = 0, most = 0, excess = 0, hot = 0;
+    uint32_t sum = 0, most = 0, excess = 0;
     for (uint32_t i = begin; i < end; i += 32) {
         const uint32_t count = i + lane_id() < size ? counts[i + lane_id()] : 0;
         sum += count;
         most = count > most ? count : most;
         excess += count > job.bucket_max ? count : 0;
-        hot += count > n / radix_tuning.cells_few ? count : 0;
     }
 #pragma unroll
     for (int d = 16; d; d >>= 1) {
         const uint32_t other = __shfl_xor_sync(all_lanes, most, d);
         sum += __shfl_xor_sync(all_lanes, sum, d);
         excess += __shfl_xor_sync(all_lanes, excess, d);
-        hot += __shfl_xor_sync(all_lanes, hot, d);
         most = other > most ? other : most;
     }
     if (lane_id() == 0) {
         shared[warp] = sum;
         shared[32 + warp] = most;
         shared[64 + warp] = excess;
-        shared[96 + warp] = hot;
     }
     __syncthreads();
     uint32_t at = 0, all = 0;
-    excess = hot = 0;
+    excess = 0;
     for (uint32_t w = 0; w < warps; w++) {
         at += w < warp ? shared[w] : 0;
         all += shared[w];
         excess += shared[64 + w];
-        hot += shared[96 + w];
         most = shared[32 + w] > most ? shared[32 + w] : most;
     }
     const bool few_keys = job.plan->visitor_bits > 0;
@@ -320,12 +302,12 @@ __device__ __noinline__ UnfitBuckets plan_buckets(const RadixKeys<K> &job, int s
         counts[size] = (uint32_t)n;
     }
     if (!fits)
-        return {most ? most : 1, hot}; /* counts that overflow may all be lost */
+        return false;
     uint32_t next = begin;
     at = starts_of_run<plan_batch>(counts, job.cursors, next, end, at);
     starts_of_run<1>(counts, job.cursors, next, end, at);
     if (bits <= radix_bits)
-        return {};
+        return true;
     /* Segments of the second pass: buckets with the same first digit. */
     __syncthreads();
     const int second = bits / 2, segments = 1 << (bits - second);
@@ -341,7 +323,7 @@ __device__ __noinline__ UnfitBuckets plan_buckets(const RadixKeys<K> &job, int s
         job.plan->segment_tile[threadIdx.x] = before;
     if (threadIdx.x == radix_bins - 1)
         job.plan->segment_tile[radix_bins] = before + tiles;
-    return {};
+    return true;
 }
 
 /* ---- a look at a few words, before all are counted ---- */
@@ -373,8 +355,8 @@ GPI_DEVICE uint32_t full_in_look(const RadixKeys<K> &job, int bits)
 /*
  * At a word for each thread, the same in all blocks, so that none waits: the bits that vary in
  * these, from byte 0 to byte 1 of what is returned; byte 2: whether buckets are so full that all
- * keys would be counted in vain, and levels, splitters or passes follow; byte 3: 1 if nearly all
- * are in few buckets, 2 if passes are to follow in place of splitters. A call that is given no more
+ * keys would be counted in vain, and levels, splitters, a map or passes follow; byte 3: whether
+ * passes are to follow in place of splitters. A call that is given no more
  * than the job and returns a number, as an object that a call is given the address of is in memory
  * for all that follows, in the loops over tiles, too.
  */
@@ -410,11 +392,6 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
     const bool follows = LARGE && radix_by_splitters<K> ? splits_by_levels(job, differ)
                                                         : varying_digits(job, differ) > 1;
     const bool in_vain = excess > (int)(T / radix_tuning.sample_excess) && follows;
-    uint32_t few = 0;
-    if constexpr (LARGE && !radix_by_splitters<K>) {
-        const int hot = __syncthreads_count(table[bucket] > T / (radix_tuning.cells_few * 5 / 4));
-        few = hot >= (int)(T - T / (radix_tuning.cells_rest / 2));
-    }
     bool close = false;
     if constexpr (radix_has_reach<K>)
         if (in_vain && job.close_range) {
@@ -427,7 +404,7 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
         job.plan->route =
             LARGE && radix_by_splitters<K> ? gpi_radix_route_adaptive : gpi_radix_route_splitters;
     return (uint32_t)vary.begin | (uint32_t)vary.end << 8 | (uint32_t)in_vain << 16 |
-           (few + 2 * close) << 24;
+           (uint32_t)close << 24;
 }
 
 /* By the first block, while the others count: whether they do so in vain, which the plan says in

@@ -17,7 +17,6 @@
  *        found between splitters, in 1 partition              radixsort_split_array.cuh
  *        the same level by level (8 bytes)                    radixsort_levels_k.cuh
  *        that of a map learned from a sample (4 bytes)        radixsort_map_k.cuh
- *        that of a cell, level by level (4 bytes)             radixsort_adaptive_k.cuh
  *      Buckets too large for that are counted (radixsort_values_k.cuh), or sorted through memory
  *      (radixsort_bucket_global.cuh).
  *   LAST RESORT    stable partitions by digits, from the lowest one that varies on (LSD)
@@ -106,9 +105,8 @@ enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 /* Bytes of a sample and its splitters; entries follow them, in the place of an array of states. */
 enum { GPI_RADIX_LEARNED = 80 << 10 };
 
-/* Sorting from the top digit when buckets of equal ranges would be too large, by levels: cells that
- * a range of keys of 4 bytes is counted by from the second level on, items that a block copies. */
-enum { GPI_RADIX_CELLS = 1024 };
+/* Sorting from the top digit when buckets of equal ranges would be too large, by levels: how many,
+ * and items that a block copies. */
 enum { GPI_RADIX_LEVELS = 10, GPI_RADIX_COPIED = 1 << 16 };
 
 enum gpi_radix_place { gpi_radix_in, gpi_radix_tmp, gpi_radix_out };
@@ -133,18 +131,15 @@ struct gpi_radix_map {
     uint32_t *counts, *starts, *cursors; /* of buckets */
 };
 
-/* Neighbouring items that no block can sort yet, which a level divides; see
- * radixsort_adaptive_k.cuh and radixsort_levels_k.cuh. */
+/* Neighbouring items that no block can sort yet: radixsort_levels_k.cuh divides them. */
 struct gpi_radix_segment {
     uint64_t base, end;    /* no word is smaller, or larger */
-    uint64_t low;          /* the cells of its words: see radixsort_sample.cuh */
-    uint32_t shift, cells; /* the same; 0 cells: no pass is needed any more */
     uint32_t first, count; /* its items */
     uint32_t tile;         /* its first one */
-    /* Between splitters: how many buckets, and steps of a search from the first bucket of a cell;
-     * low, shift, gap and beyond are members of CellsOf (radixsort_split_learn.cuh). */
-    uint32_t buckets, steps, unused;
-    uint64_t gap, beyond;
+    /* How many buckets, and steps of a search from the first bucket of a cell; the others are
+     * members of CellsOf (radixsort_split_learn.cuh). */
+    uint32_t buckets, steps, shift;
+    uint64_t low, gap, beyond;
 };
 
 /* Items that a block sorts by the lowest `bits` bits of their words, or copies if bits is 0. Of
@@ -155,12 +150,11 @@ struct gpi_radix_entry {
     uint32_t from; /* enum gpi_radix_place */
 };
 
-/* The lists of such a sort. */
+/* The lists of such a sort; one by a map has entries alone. */
 struct gpi_radix_adaptive {
     struct gpi_radix_segment *segments[2];   /* of even and odd levels */
     uint32_t others_max;                     /* segments of a level that need not be ones */
-    uint32_t *tables;                        /* [segment]: SegmentTable or SplitTable */
-    uint8_t *first_bins;                     /* of the cells of the first level */
+    uint32_t *tables;                        /* [segment]: SplitTable */
     uint32_t *segment_of;                    /* [tile] */
     struct gpi_radix_entry *entries, *large; /* of one bucket's size, and the others */
 };
@@ -199,7 +193,7 @@ struct gpi_radix_plan {
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
     uint32_t split_arrived; /* by splitters, or passes: blocks at the barrier */
     /* By levels: */
-    uint32_t adaptive_arrived, adaptive_tickets[2], zoomed;
+    uint32_t adaptive_arrived, adaptive_tickets[2];
     uint32_t segments[2], others, tiles, entries, large;
     /* By a map: its kind; what buckets too large for a block take. */
     uint32_t mapped, map_arrived, map_passed, map_tickets[2], map_work_max, map_work_all;
@@ -239,7 +233,6 @@ enum gpi_radix_piece {
     GPI_RADIX_STATES_ODD,
     GPI_RADIX_SEGMENT_LIST,
     GPI_RADIX_SEGMENT_LIST_ODD,
-    GPI_RADIX_FIRST_BINS,
     GPI_RADIX_SEGMENT_OF,
     GPI_RADIX_ENTRIES,
     GPI_RADIX_LARGE,
@@ -275,7 +268,6 @@ enum gpi_radix_fault_tile {
     gpi_radix_fault_in_long_tiles, /* the same by all threads of a block */
     gpi_radix_fault_in_buckets,    /* of a partition by highest bits */
     gpi_radix_fault_in_map,
-    gpi_radix_fault_in_cells,
     gpi_radix_fault_in_levels,
     GPI_RADIX_FAULT_TILES
 };

@@ -28,6 +28,7 @@ constexpr int radix_bits = 8, radix_bins = 256;
 template <class K> constexpr bool radix_has_buckets = radix_has_buckets_of(sizeof(K));
 template <class K> constexpr bool radix_by_splitters = radix_by_splitters_of(sizeof(K));
 template <class K> constexpr bool radix_by_map = radix_by_map_of(sizeof(K));
+template <class K, int VB> constexpr bool radix_has_map = radix_by_map<K> &&VB <= 4;
 
 /* Whether large sorts have passes over the bits that tell words apart: radixsort_bit_passes.cuh. */
 template <class K, int VB> constexpr bool radix_has_bit_passes = !VB && radix_by_splitters<K>;
@@ -263,11 +264,10 @@ template <class K> struct RadixKeys {
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
     int split_bits;        /* of a bucket between splitters, if those of bits do not fit; or 0 */
     uint32_t close_range;  /* of words that go by passes, and not between splitters */
-    bool adaptive_allowed; /* levels may be taken if buckets do not fit */
+    bool adaptive_allowed; /* levels or a map may be taken if buckets do not fit */
     bool by_values;        /* buckets are counted by radixsort_values_k.cuh */
     bool for_visitor;      /* buckets of few keys may be too large: see gpi_radix_visitor */
     bool again;            /* a launch for the case that the visitor leaves such buckets */
-    uint32_t cells_even;   /* the largest cell allowed then has n / cells_even items */
     uint32_t repeats_max;  /* items that a word may have on the average for a map */
     uint32_t entries;      /* blocks for buckets, or entries of a bucket's size */
     gpi_radix_adaptive adaptive;

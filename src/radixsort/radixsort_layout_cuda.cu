@@ -100,7 +100,7 @@ struct Bounds {
 
     /* ---- levels ---- */
 
-    /* Sorts that are partitioned adaptively if buckets do not fit. */
+    /* Sorts that have levels or a map if buckets do not fit. */
     bool adaptive(uint64_t n) const
     {
         return radix_has_adaptive_of(key_bytes, value_bytes) &&
@@ -110,14 +110,13 @@ struct Bounds {
     /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
     uint64_t adaptive_items(uint64_t n) const
     {
-        const uint64_t by_cells =
-            ((bucket_mean_max(bucket_max) + 1) << radix_tuning.bucket_bits) - 1;
-        return std::min(n, by_splitters ? radix_buckets_items_max : by_cells);
+        const uint64_t by_map = ((bucket_mean_max(bucket_max) + 1) << radix_tuning.bucket_bits) - 1;
+        return std::min(n, by_splitters ? radix_buckets_items_max : by_map);
     }
 
-    uint64_t adaptive_tiles(uint64_t n) const
+    uint64_t level_tiles(uint64_t n) const
     {
-        return tiles_with(n, radix_adaptive_items_of((int)key_bytes, (int)value_bytes));
+        return tiles_with(n, radix_level_items((int)value_bytes));
     }
 
     /* Segments of a level that one block could not sort through memory. */
@@ -126,12 +125,11 @@ struct Bounds {
         return n / radix_adaptive_large(bucket_max) + 1;
     }
 
-    /* Those that a block could sort as well, and all of them if they are few; more of wide keys,
-     * which a block sorts in more passes. */
+    /* Those that a block could sort as well, and all of them if they are few. */
     uint64_t others(uint64_t n) const
     {
         const uint64_t all = n / bucket_max + 1, few = 384;
-        return std::max((key_bytes == 8 ? 2 : 1) * segments(n), std::min(all, few));
+        return std::max(2 * segments(n), std::min(all, few));
     }
 
     uint64_t all_segments(uint64_t n) const
@@ -143,26 +141,17 @@ struct Bounds {
     uint64_t adaptive_rows(uint64_t n) const
     {
         const int map_items = radix_map_items((int)key_bytes, (int)value_bytes);
-        const uint64_t mapped = tiles_with(n, map_items) + GPI_RADIX_SEGMENTS;
-        return std::max(adaptive_tiles(n) + all_segments(n), by_map ? mapped : 0);
+        return by_map ? tiles_with(n, map_items) + GPI_RADIX_SEGMENTS
+                      : level_tiles(n) + all_segments(n);
     }
 
-    /*
-     * The bins that are no segments of the next level. Between splitters a segment has 16 buckets,
-     * or one more than its items are worth. By cells:
-     *   5 n / bucket_max             bins without a hot cell
-     *   3 hot_share segments         hot cells of large segments, the bins before and after each
-     *   2 * 3 levels segments        bins beside a hot cell that is a segment again, at every level
-     *   n / GPI_RADIX_COPIED         pieces of equal keys to copy
-     */
+    /* The buckets that are no segments of the next level, of which a segment has 16, or one more
+     * than its items are worth; and pieces of equal keys to copy. */
     uint64_t entries(uint64_t n) const
     {
-        const uint64_t levels = GPI_RADIX_LEVELS, copied = n / GPI_RADIX_COPIED;
-        if (by_splitters)
-            return levels * (n / level_mean(bucket_max, 0) + level_buckets_min * all_segments(n)) +
-                   copied;
-        return 3 * radix_tuning.hot_share * segments(n) + 2 * 3 * levels * all_segments(n) +
-               5 * n / bucket_max + copied;
+        return GPI_RADIX_LEVELS *
+                   (n / level_mean(bucket_max, 0) + level_buckets_min * all_segments(n)) +
+               n / GPI_RADIX_COPIED;
     }
 
     /* Bits of the number of a bucket by a map. */
@@ -224,33 +213,38 @@ struct Scratch {
         const uint64_t rows = bounds.rows(n);
         const uint64_t all =
             bounds.adaptive(n) && stable ? std::max(rows, bounds.adaptive_rows(of_adaptive)) : rows;
-        const size_t table = bounds.by_splitters ? split_table_bytes(bounds.key_bytes)
-                                                 : GPI_RADIX_CELLS * sizeof(uint32_t);
-        const size_t tables = bounds.adaptive(n) ? bounds.all_segments(of_adaptive) * table : 0;
+        const size_t tables =
+            bounds.all_segments(of_adaptive) * split_table_bytes(bounds.key_bytes);
+        const size_t others = !bounds.adaptive(n) ? 0
+                              : bounds.by_map     ? map_words_bytes(map_sample(n))
+                                                  : tables;
         take(GPI_RADIX_STATES, all * row);
-        const size_t words =
-            bounds.adaptive(n) && bounds.by_map ? map_words_bytes(map_sample(n)) : 0;
-        take(GPI_RADIX_STATES_ODD, std::max({(bounds.by_map ? all : rows) * row, tables, words}));
+        take(GPI_RADIX_STATES_ODD, std::max((bounds.by_map ? all : rows) * row, others));
     }
 
-    void take_lists(uint64_t items) const
+    void take_entries(uint64_t items) const
     {
-        const uint64_t segments = bounds.all_segments(items);
         /* Buckets of sampled sorts are larger: just below there may be more. */
         const uint64_t below = std::min(items, radix_tuning.sampled_items - 1);
         const uint32_t blocks = std::max({bounds.blocks(items, bounds.bucket_bits(items)),
                                           bounds.blocks(below, bounds.bucket_bits(below)),
                                           1u << radix_tuning.split_bits});
+        take(GPI_RADIX_ENTRIES, blocks * sizeof(gpi_radix_entry));
+    }
+
+    void take_levels(uint64_t items) const
+    {
+        const uint64_t segments = bounds.all_segments(items);
         take(GPI_RADIX_SEGMENT_LIST, segments * sizeof(gpi_radix_segment));
         take(GPI_RADIX_SEGMENT_LIST_ODD, segments * sizeof(gpi_radix_segment));
-        take(GPI_RADIX_FIRST_BINS, 1 << radix_tuning.bucket_bits);
-        take(GPI_RADIX_SEGMENT_OF, (bounds.adaptive_tiles(items) + segments) * sizeof(uint32_t));
-        take(GPI_RADIX_ENTRIES, blocks * sizeof(gpi_radix_entry));
+        take(GPI_RADIX_SEGMENT_OF, (bounds.level_tiles(items) + segments) * sizeof(uint32_t));
+        take_entries(items);
         take(GPI_RADIX_LARGE, bounds.entries(items) * sizeof(gpi_radix_entry));
     }
 
     void take_map(uint64_t items) const
     {
+        take_entries(items);
         take(GPI_RADIX_MAP_SAMPLE, map_sample(items) * bounds.key_bytes);
         take(GPI_RADIX_MAP_COUNTS, sizeof(uint32_t) << bounds.map_bits(items));
     }
@@ -281,7 +275,8 @@ extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_by
     if (layout->adaptive)
         layout->entries = bounds.blocks(n, layout->bucket_bits);
     layout->rows = bounds.rows(n);
-    layout->others_max = (uint32_t)bounds.others(items);
+    if (bounds.by_splitters)
+        layout->others_max = (uint32_t)bounds.others(items);
     if (bounds.adaptive(n) && bounds.by_map)
         layout->map_starts = (1u << bounds.map_bits(items)) + GPI_RADIX_SEGMENTS;
     const Scratch scratch = {bounds, n, *layout};
@@ -289,7 +284,8 @@ extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_by
     scratch.take_states(items);
     if (!bounds.adaptive(n))
         return;
-    scratch.take_lists(items);
     if (bounds.by_map)
         scratch.take_map(items);
+    else
+        scratch.take_levels(items);
 }

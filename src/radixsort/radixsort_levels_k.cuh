@@ -12,144 +12,11 @@
  */
 #pragma once
 
+#include "device/grid.cuh"
 #include "radixsort/radixsort_segments.cuh"
-#include "radixsort/radixsort_split_learn.cuh"
 
 namespace GPI_SPACE
 {
-
-/* The bucket of a word: how many splitters are not above it. */
-template <class K> struct DigitInSegment {
-    static constexpr bool kept = true;
-    int shift;
-    uint32_t mask; /* the last bucket */
-    K compared;
-    const SplitSearch<K> *search;
-
-    template <int N> GPI_DEVICE void all(const K (&word)[N], uint32_t (&digit)[N]) const
-    {
-        if (search->in_cells()) {
-            all_in_cells(word, digit);
-        } else {
-            const DigitOfSplit<K> in_tree = {0, mask, search->words, compared, levels_of(mask + 1)};
-            in_tree.all(word, digit);
-        }
-    }
-
-    /* Of several words: a step of all searches before the next one of any. */
-    template <int N> GPI_DEVICE void all_in_cells(const K (&word)[N], uint32_t (&digit)[N]) const
-    {
-        const uint32_t base = shared_address(search->words);
-        const uint32_t cells = shared_address(search->cells), steps = search->steps;
-        const CellsOf<K> cell = search->cell;
-        if (cell.has_gap()) {
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                digit[i] = cells + cell((K)(word[i] & compared));
-        } else {
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                digit[i] = cells + cell.without_gap((K)(word[i] & compared));
-        }
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            digit[i] = shared_byte(digit[i]);
-        if (steps == 0)
-            return;
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            digit[i] = base + sizeof(K) * digit[i];
-#pragma unroll 1
-        for (uint32_t step = sizeof(K) << steps >> 1; step >= sizeof(K); step /= 2) {
-            K splitter[N];
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                splitter[i] = shared_word<K>(digit[i] + step);
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                digit[i] += splitter[i] <= (K)(word[i] & compared) ? step : 0;
-        }
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            digit[i] = min((digit[i] - base) / (uint32_t)sizeof(K), mask);
-    }
-
-    GPI_DEVICE uint32_t operator()(K word) const
-    {
-        const K words[1] = {word};
-        uint32_t digits[1];
-        all(words, digits);
-        return digits[0];
-    }
-};
-
-/* The pass by the splitters of segments. */
-template <class K, class G, int ITEMS> struct PartitionOfSegments : SegmentTiles<K, G, ITEMS> {
-    using Base = SegmentTiles<K, G, ITEMS>;
-    using Base::job, Base::segments, Base::tiles;
-    using Digit = DigitInSegment<K>;
-    struct Shared : Base::Shared {
-        SplitSearch<K> search;
-    };
-    struct TileClaim : Base::TileClaim {
-        K word; /* and cells, for this thread */
-        uint32_t cells;
-    };
-
-    Shared &s;
-
-    GPI_DEVICE Digit digit() const
-    {
-        return {0, radix_bins - 1, job.compared(), &s.search};
-    }
-
-    static GPI_DEVICE gpi_radix_fault_tile fault_tile()
-    {
-        return gpi_radix_fault_in_levels;
-    }
-
-    /* By one thread. */
-    GPI_DEVICE void set(uint32_t tile) const
-    {
-        s.tile = tile;
-        const gpi_radix_segment &d = s.description;
-        if (tile >= tiles || (tile - d.tile) * (uint64_t)ITEMS < d.count)
-            return;
-        s.segment = job.adaptive.segment_of[tile];
-        s.description = segments[s.segment];
-    }
-
-    GPI_DEVICE TileClaim claimed() const
-    {
-        TileClaim claim = {Base::claimed(s), 0, 0};
-        if (claim.tile < tiles && G::thread() < radix_bins) {
-            const SplitTable<K> table(job.adaptive, claim.segment);
-            claim.word = table.search[G::thread()];
-            claim.cells = table.cells()[G::thread()];
-        }
-        return claim;
-    }
-
-    GPI_DEVICE void enter(const TileClaim &d, Digit &digit) const
-    {
-        digit.mask = s.description.buckets - 1;
-        if (G::thread() < radix_bins)
-            s.search.set((uint32_t)G::thread(), d.word, d.cells);
-        if (G::thread() == 0)
-            s.search.set(s.description);
-    }
-
-    GPI_DEVICE uint64_t start(const TileClaim &d, uint32_t digit) const
-    {
-        return *cursor(d, digit);
-    }
-
-    /* Of keys alone. */
-    GPI_DEVICE uint32_t *cursor(const TileClaim &d, uint32_t digit) const
-    {
-        return SplitTable<K>(job.adaptive, d.segment).counts() + digit;
-    }
-};
 
 /* Starts of the buckets of a segment, and what becomes of them. By a block. */
 template <int T, class K>
@@ -167,16 +34,17 @@ GPI_DEVICE void place_buckets(const SegmentParts &parts, const gpi_radix_segment
     __syncthreads();
 }
 
-template <class K, bool FLOAT, int VB, int T, int I>
-struct LevelsKernel
-    : SegmentsKernel<LevelsKernel<K, FLOAT, VB, T, I>, K, FLOAT, VB, T, I, PartitionOfSegments> {
-    using Base =
-        SegmentsKernel<LevelsKernel<K, FLOAT, VB, T, I>, K, FLOAT, VB, T, I, PartitionOfSegments>;
-    using Base::job, Base::memory, Base::segments, Base::from, Base::to, Base::barrier;
-    using Base::list, Base::segment, Base::tiles_of, Base::word;
-    using typename Base::G;
-    using typename Base::Partitions;
-    using Shared = typename Base::TileShared;
+template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
+    using V = typename Payload<VB>::type;
+    static constexpr int groups = radix_tile_groups(sizeof(K), VB);
+    static constexpr int tile_items = T / groups * I;
+    using G = Group<T / groups>;
+    using Policy = PartitionOfSegments<K, G, tile_items>;
+    using Partitions = Partitioner<K, FLOAT, VB, false, T, I, Policy>;
+    struct Shared {
+        typename Partitions::Tile::OfGroup tile[groups];
+        typename Policy::Shared policy[groups];
+    };
     struct Counting {
         SplitSearch<K> search;
         uint32_t counts[radix_bins];
@@ -186,6 +54,53 @@ struct LevelsKernel
     static constexpr int shared_bytes =
         (int)(sizeof(Shared) > sizeof(Learning) ? sizeof(Shared) : sizeof(Learning));
     static_assert(sizeof(Counting) <= sizeof(Learning), "they share it");
+
+    const RadixJob<K, V> &job;
+    char *memory;
+    GridBarrier barrier;
+    uint32_t level, segments, tiles, from, to;
+
+    GPI_DEVICE const gpi_radix_adaptive &list() const
+    {
+        return job.adaptive;
+    }
+
+    GPI_DEVICE gpi_radix_segment *segment(uint32_t i) const
+    {
+        return list().segments[level % 2] + i;
+    }
+
+    GPI_DEVICE static uint32_t tiles_of(uint32_t count)
+    {
+        return (count + tile_items - 1) / tile_items;
+    }
+
+    /* The compared bits of a key, where they are. */
+    GPI_DEVICE K word(K key) const
+    {
+        return (K)(job.order.template word<FLOAT>(key) & job.compared());
+    }
+
+    /* By one block: where the tiles of each segment of a level begin. Changes nothing that the
+     * partition of the level before uses. */
+    GPI_DEVICE void lay_tiles(uint32_t at, uint32_t count) const
+    {
+        uint32_t *sums = (uint32_t *)memory, done = 0;
+        gpi_radix_segment *of_level = list().segments[at % 2];
+        for (uint32_t i = threadIdx.x; i - threadIdx.x < count; i += T) {
+            const uint2 sum = block_sums<T>(i < count ? tiles_of(of_level[i].count) : 0, sums);
+            if (i < count)
+                of_level[i].tile = done + sum.x;
+            done += sum.y;
+        }
+        if (threadIdx.x == 0) {
+            job.plan->tiles = done;
+            job.plan->adaptive_tickets[at % 2] = 0;
+            job.plan->segments[(at + 1) % 2] = 0;
+            job.plan->others = 0;
+        }
+        __syncthreads();
+    }
 
     GPI_DEVICE gpi_radix_segment first_segment() const
     {
@@ -251,10 +166,26 @@ struct LevelsKernel
         __syncthreads();
     }
 
-    GPI_DEVICE void count_level()
+    /* Each block has neighbouring tiles. */
+    GPI_DEVICE void count() const
     {
-        this->count();
-        barrier.wait();
+        const uint32_t each = (tiles + gridDim.x - 1) / gridDim.x;
+        uint32_t tile = min(blockIdx.x * each, tiles);
+        const uint32_t end = min(tile + each, tiles);
+        while (tile < end) {
+            const uint32_t index = list().segment_of[tile];
+            const gpi_radix_segment now = *segment(index);
+            const uint32_t after = min(now.tile + tiles_of(now.count), end);
+            const uint32_t from_item = (tile - now.tile) * tile_items;
+            const uint32_t to_item = min((after - now.tile) * tile_items, now.count);
+            count_run(index, (uint64_t)now.first + from_item, to_item - from_item);
+            tile = after;
+        }
+    }
+
+    GPI_DEVICE SegmentParts parts() const
+    {
+        return {list(), *job.plan, level, to, job.entries, job.bucket_max, job.begin};
     }
 
     GPI_DEVICE void plan_parts() const
@@ -267,9 +198,55 @@ struct LevelsKernel
     GPI_DEVICE void partition() const
     {
         Shared &shared = *(Shared *)memory;
-        const typename Base::Policy policy = {this->begin_tiles(shared),
-                                              shared.policy[G::number()]};
-        Partitions(job, shared.tile[G::number()], policy).run();
+        auto &tile = shared.tile[G::number()];
+        auto &claimed = shared.policy[G::number()];
+        G::sync();
+        if (G::thread() == 0) {
+            tile.pass = {};
+            tile.pass.from = from;
+            tile.pass.to = to;
+            tile.pass.bits = radix_bits;
+            tile.pass.states = job.states[0];
+            claimed.description.count = 0;
+        }
+        G::sync();
+        const Policy policy = {job, segment(0), tiles, &job.plan->adaptive_tickets[level % 2],
+                               claimed};
+        Partitions(job, tile, policy).run();
+    }
+
+    GPI_DEVICE void run(uint32_t first_place)
+    {
+        from = gpi_radix_in;
+        to = first_place;
+        segments = 1;
+        level = 0;
+        if (blockIdx.x == 0) { /* which prepares it, too */
+            if (threadIdx.x == 0)
+                *segment(0) = first_segment();
+            __syncthreads();
+            lay_tiles(0, 1);
+        }
+        for (;; level++) {
+            prepare();
+            barrier.wait();
+            tiles = job.plan->tiles;
+            count();
+            barrier.wait();
+            plan_parts();
+            if (VB > 0)
+                job.template clear_states<T>(tiles);
+            barrier.wait();
+            segments = job.plan->segments[(level + 1) % 2];
+            if (blockIdx.x == 0 && segments > 0)
+                lay_tiles(level + 1, segments);
+            partition();
+            if (segments == 0)
+                return;
+            barrier.wait();
+            from = to;
+            to = from == gpi_radix_tmp ? gpi_radix_out : gpi_radix_tmp;
+        }
     }
 };
 
@@ -284,7 +261,7 @@ __global__ void __launch_bounds__(T, 1)
         return;
     job.take_items();
     using Work = LevelsKernel<K, FLOAT, VB, T, I>;
-    Work levels = {{job, memory, {&job.plan->adaptive_arrived, 0}}};
+    Work levels = {job, memory, {&job.plan->adaptive_arrived, 0}};
     Work::Partitions::init();
     /* To the output: buckets of one word are there then, and those of the second level come back to
      * it while they are sorted. */

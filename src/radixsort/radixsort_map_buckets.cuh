@@ -64,8 +64,6 @@ template <int T, class K> struct MapBuckets {
             return;
         if (at < job.entries)
             job.adaptive.entries[at] = entry;
-        else
-            job.adaptive.large[atomicAdd(&job.plan->large, 1u)] = entry;
     }
 
     /* What the blocks of radixsort_bucket_k.cuh get, but where it begins; and the work of those
@@ -86,7 +84,7 @@ template <int T, class K> struct MapBuckets {
                 entry.bits = 64 - __clzll((long long)(end - base));
             add_entries(entry);
             if (count > job.bucket_max && entry.bits) {
-                const uint32_t work = count * ((entry.bits + radix_bits - 1) / radix_bits);
+                const uint32_t work = count / 4 * ((entry.bits + radix_bits - 1) / radix_bits);
                 atomicMax(&job.plan->map_work_max, work);
                 atomicAdd(&job.plan->map_work_all, work);
             }
@@ -97,8 +95,9 @@ template <int T, class K> struct MapBuckets {
     {
         const uint64_t n = job.items(), share = n / radix_tuning.map_large_share;
         const uint64_t most = share > 4 * job.bucket_max ? share : 4 * job.bucket_max;
-        return __ldcg(&job.plan->map_work_max) <= most &&
-               __ldcg(&job.plan->map_work_all) <= n / radix_tuning.map_large_work;
+        return __ldcg(&job.plan->map_work_max) <= most / 4 &&
+               __ldcg(&job.plan->map_work_all) <= n / 4 / radix_tuning.map_large_work &&
+               __ldcg(&job.plan->entries) <= job.entries;
     }
 
     /* What follows from the counts; true if blocks can sort the buckets. */
@@ -110,14 +109,7 @@ template <int T, class K> struct MapBuckets {
         if (blockIdx.x > 0 || alone)
             describe_buckets(alone ? 0 : blockIdx.x - 1, alone ? 1 : gridDim.x - 1);
         barrier.wait();
-        const bool ends = fits(), listed = map.buckets <= job.entries;
-        if (blockIdx.x == 0 && threadIdx.x == 0) {
-            if (!ends)
-                job.plan->entries = job.plan->large = 0;
-            else if (listed)
-                job.plan->entries = map.buckets;
-        }
-        return ends;
+        return fits();
     }
 };
 

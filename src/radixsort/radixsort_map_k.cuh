@@ -3,14 +3,14 @@
  * Sorting from the top digit when keys are distributed so unevenly that buckets of equal ranges are
  * too large: a map of words to buckets is learned, its buckets are counted, and one or two
  * partition passes by the bits of their numbers bring the items into them, of which
- * radixsort_bucket_k.cuh sorts those that have more than one word.
- * A part of radixsort_adaptive_k.cuh, which goes on by cells if they would not fit either.
+ * radixsort_bucket_k.cuh sorts those that have more than one word. If
+ * they would not fit either, stable passes follow.
  */
 #pragma once
 
 #include "device/grid.cuh"
 #include "radixsort/radixsort_map_learn.cuh"
-#include "radixsort/radixsort_partition_pass.cuh"
+#include "radixsort/radixsort_partition_k.cuh"
 
 namespace GPI_SPACE
 {
@@ -114,8 +114,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
         GridBarrier barrier = {&job.plan->map_passed, 0};
         const bool all = buckets() <= job.entries;
         const uint32_t entries = all ? buckets() : __ldcg(&job.plan->entries);
-        set_first(job.adaptive.entries, min(entries, job.entries));
-        set_first(job.adaptive.large, __ldcg(&job.plan->large));
+        set_first(job.adaptive.entries, entries);
         auto &tile = s.tile[G::number()];
         const int steps = map_second_bits(map_bucket_bits(buckets()), job.in_place) ? 2 : 1;
 #pragma unroll 1
@@ -129,22 +128,18 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
             if (step + 1 < steps)
                 barrier.wait();
         }
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            job.plan->entries = entries;
         return true;
     }
 };
 
-template <class K, bool FLOAT, int VB, int T>
-using MapOf = MapKernel<K, FLOAT, VB, T, radix_map_items(sizeof(K), VB)>;
-
 /* True if the items are in buckets then, with entries for radixsort_bucket_k.cuh. A call, as its
- * code between the lines of cells would cost those microseconds; the job is copied to shared
+ * code between the lines of passes would cost those microseconds; the job is copied to shared
  * memory, as parameters of a kernel are read slowly by address, and copies of threads fill the L1:
  * skew-23 in docs/tuning. */
-template <class K, bool FLOAT, int VB, int T>
-__device__ __noinline__ bool sort_by_map(const RadixJobOf<K, VB> &job)
+template <class Work, class Job, int T> __device__ __noinline__ bool sort_by_map(const Job &job)
 {
-    using Job = RadixJobOf<K, VB>;
-    using Work = MapOf<K, FLOAT, VB, T>;
     extern __shared__ __align__(16) char memory[];
     __shared__ Job here;
     static_assert(sizeof(Job) % sizeof(uint32_t) == 0, "whole words");
@@ -152,6 +147,27 @@ __device__ __noinline__ bool sort_by_map(const RadixJobOf<K, VB> &job)
         ((uint32_t *)&here)[i] = ((const uint32_t *)&job)[i];
     __syncthreads();
     return Work{here, *(typename Work::Shared *)memory}.run();
+}
+
+/* Grid: cooperative, a block per multiprocessor. Tile: T x I items by a map, T x PASS_ITEMS in
+ * passes. After: entries for radixsort_bucket_k.cuh, or the sorted array; if that is the route. */
+template <class K, bool FLOAT, int VB, int T, int I, int PASS_ITEMS>
+__global__ void __launch_bounds__(T, 1) radix_map_k(const __grid_constant__ RadixJobOf<K, VB> job)
+{
+    extern __shared__ __align__(16) char memory[];
+    if (job.plan->route != gpi_radix_route_adaptive)
+        return;
+    job.take_items();
+    if (sort_by_map<MapKernel<K, FLOAT, VB, T, I>, RadixJobOf<K, VB>, T>(job))
+        return;
+    using Work = PartitionKernel<K, FLOAT, VB, T, PASS_ITEMS, true>;
+    Work kernel = {job, memory, {&job.plan->adaptive_arrived, 0}};
+    Work::Passes::init();
+    if constexpr (Work::has_long)
+        Work::LongPasses::init();
+    kernel.count_passes();
+    kernel.template partitions<typename Work::Passes>(false);
+    kernel.finish();
 }
 
 } // namespace GPI_SPACE

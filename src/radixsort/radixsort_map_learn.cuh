@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Learning a map (radixsort_map.cuh) from a sample, and counting all keys by it. By all blocks of
- * radixsort_map_k.cuh: they take the sample together, and each of them learns the same map from it,
+ * a sort: they take the sample together, and each of them learns the same map from it,
  * in shared memory, which takes less time than barriers between the steps of one that they would
  * learn together.
  */
@@ -68,7 +68,7 @@ template <int T, bool FLOAT, class K> struct MapLearner {
     const RadixKeys<K> &job;
     RadixMap<K> &map;
     uint32_t *table, *sums;
-    uint32_t buckets; /* of as many items as these should have */
+    uint32_t buckets; /* of as many items as these should have, at most */
     uint32_t sample;
     MapWords<K> marks;
 
@@ -247,7 +247,8 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         const uint2 of_rows = block_sums<T>(sum, sums);
         /* Some have a good part of a bucket. Each word apart may leave two where there was one. */
         const uint32_t most = buckets - min(of_marks.y, buckets / 4);
-        const uint64_t share = (uint64_t)of_rows.y * buckets * 4 / 3 / sample + 1;
+        const uint64_t wanted = job.items() / (job.bucket_max / 2) * 4 / 3;
+        const uint64_t share = of_rows.y * wanted / sample + 1;
         const uint32_t spread = marked && share < most ? (uint32_t)share : most;
         const uint32_t numbers = spread + (marked ? 2 * of_marks.y + 2 : 0);
         const uint32_t shift = __clz((int)numbers) - 16, all = last ? spread << shift : 0xffff;

@@ -5,7 +5,7 @@
  * partitions bring them into buckets of their highest bits, so the number of trips through memory
  * does not grow with the width of the key; or a partition between splitters; or passes follow from
  * the lowest digit on (Knuth volume 3, 5.2.5); or nothing, before passes over some bits
- * (radixsort_bit_passes.cuh), levels (radixsort_levels_k.cuh) and maps (radixsort_adaptive_k.cuh).
+ * (radixsort_bit_passes.cuh), levels (radixsort_levels_k.cuh) and maps (radixsort_map_k.cuh).
  */
 #pragma once
 
@@ -38,7 +38,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         std::max({sizeof(Shared<Passes>), sizeof(Shared<LongPasses>), sizeof(Shared<Buckets>)});
     /* Passes are left to radixsort_bit_passes.cuh. */
     static constexpr bool passes_follow = LARGE && radix_has_bit_passes<K, VB>;
-    static constexpr bool looks_early = LARGE && sizeof(K) == 4 && VB <= 4;
+    static constexpr bool looks_early = LARGE && radix_has_map<K, VB>;
     static constexpr bool looks_ahead = !LARGE && radix_has_splits<K, VB, LARGE>;
 
     const RadixJob<K, V> &job;
@@ -124,10 +124,10 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     GPI_DEVICE void plan(Top t, uint32_t *counts)
     {
         if (blockIdx.x == 0) {
-            const UnfitBuckets unfit = plan_buckets<T, LARGE, K>(
-                job, t.shift, t.bits, counts, Buckets::Tile::items, (uint32_t *)memory);
-            if (unfit.most)
-                plan_unfit<T, LARGE>(job, t.shift, t.bits, counts, unfit, (uint32_t *)memory);
+            uint32_t *const shared = (uint32_t *)memory;
+            if (!plan_buckets<T, LARGE, K>(job, t.shift, t.bits, counts, Buckets::Tile::items,
+                                           shared))
+                plan_unfit<T, LARGE>(job, t.shift, t.bits, counts, shared);
         }
         barrier.wait();
     }
@@ -150,7 +150,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                     in_vain = !buckets_of_few(vary);
                 }
                 if (in_vain) {
-                    in_vain = seen >> 25 == 0;
+                    in_vain = seen >> 24 == 0;
                     if (in_vain)
                         return false;
                     if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -354,9 +354,9 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
 };
 
 /* Grid: cooperative, a block per multiprocessor at most. LARGE: for more than small arrays. After:
- * the sorted array; or buckets and route gpi_radix_route_buckets; or their entries, or what
- * radixsort_adaptive_k.cuh needs, and gpi_radix_route_adaptive; or gpi_radix_route_one_bucket; or,
- * where passes follow, another route. */
+ * the sorted array; or buckets and route gpi_radix_route_buckets; or their entries, or nothing as
+ * levels or a map follow, and gpi_radix_route_adaptive; or gpi_radix_route_one_bucket; or, where
+ * passes follow, another route. */
 template <class K, bool FLOAT, int VB, int T, int I, bool LARGE>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJobOf<K, VB> job)

@@ -19,10 +19,20 @@ GPI_DEVICE void join_buckets(const RadixKeys<K> &job, int more, int bits, uint32
     }
 }
 
-/* By one block: decides from the sample whether counting all keys is pointless because LSD
- * passes would be chosen anyway; the limits are those of plan_unfit(), widened by the error of
- * a sample. Or levels of splitters, as many keys are in buckets so full that they will not fit. Of
- * 4-byte keys passes are chosen then if the buckets lie close together. */
+/* By one thread: what follows in place of counts. */
+template <class K>
+GPI_DEVICE void skip_counts(const RadixKeys<K> &job, bool close, gpi_radix_map_kind map)
+{
+    job.plan->skewed = close ? gpi_radix_close : gpi_radix_skewed;
+    if (close || !map)
+        return;
+    job.plan->mapped = map;
+    job.plan->route = gpi_radix_route_adaptive;
+}
+
+/* By one block: decides from the sample whether counting all keys is pointless, as buckets will not
+ * fit; the limits are those of plan_buckets(), widened by the error of a sample. Levels, a map or
+ * passes follow then. */
 template <int T, bool LARGE, class K>
 __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, bool ends,
                                          const uint32_t *counts, uint64_t sample_stride,
@@ -30,10 +40,11 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, bool en
 {
     const int bits = t.bits;
     const uint32_t sample = (uint32_t)(job.items() / sample_stride);
-    const uint32_t full = radix_tuning.sample_full * (sample >> bits);
-    __shared__ uint32_t hot, most, excess;
+    const uint32_t full = radix_by_splitters<K> ? radix_tuning.sample_full * (sample >> bits)
+                                                : (uint32_t)(2 * job.bucket_max / sample_stride);
+    __shared__ uint32_t most, excess;
     if (threadIdx.x == 0)
-        hot = most = excess = 0;
+        most = excess = 0;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < 1u << bits; i += T * plan_batch) {
         uint32_t count[plan_batch];
@@ -41,37 +52,37 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, bool en
         for (uint32_t j = 0; j < plan_batch; j++)
             count[j] = i + j * T < 1u << bits ? counts[i + j * T] : 0;
 #pragma unroll
-        for (uint32_t j = 0; j < plan_batch; j++) {
-            if (count[j] > sample / (radix_tuning.cells_few * 5 / 4))
-                atomicAdd(&hot, count[j]);
-            if (count[j] > sample * 2 / job.cells_even)
-                atomicMax(&most, count[j]);
-            if (count[j] > full)
+        for (uint32_t j = 0; j < plan_batch; j++)
+            if (count[j] > full) {
                 atomicAdd(&excess, count[j]);
-        }
+                atomicMax(&most, count[j]);
+            }
     }
     __syncthreads();
     const bool uneven = excess > sample / radix_tuning.sample_excess;
+    const uint64_t share = job.items() / radix_tuning.large_share, twice = 2 * job.bucket_max;
+    const bool unfit = !ends && (uneven || most * sample_stride > 2 * max(share, twice));
     const int digits = varying_digits(job, job.plan->varying);
+    UnevenWays ways = {};
     bool close = false;
+    if (unfit)
+        ways = uneven_ways<T, LARGE>(job, digits, shared);
     if constexpr (radix_has_reach<K>)
-        close = uneven && !ends && digits > radix_tuning.digits_few &&
+        close = unfit && !ways.few && digits > radix_tuning.digits_few &&
                 are_close<T>(job, t.shift, bits, counts, shared);
-    const bool passes =
-        close || (most > 0 && hot < sample - sample / (radix_tuning.cells_rest / 2));
-    const bool few = passes && uneven_ways<T, LARGE>(job, digits, shared).cells;
     if (threadIdx.x > 0)
         return;
     if (splits_by_levels(job, job.plan->varying)) {
         const bool all_full = job.items() >> job.bucket_bits > bucket_mean_max(job.bucket_max);
         job.plan->skewed = all_full || uneven;
         job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
-    } else
-        job.plan->skewed = !passes || few ? 0 : close ? gpi_radix_close : gpi_radix_skewed;
+    } else if (unfit && digits > 0) {
+        skip_counts(job, close, ways.map);
+    }
 }
 
-/* By the first block, while the others count: whether they do so in vain, as passes follow, or a
- * map; should that not fit, cells are counted anew. */
+/* By the first block, while the others count: whether they do so in vain, as a map follows, or
+ * passes do. */
 template <int T, bool FLOAT, class K>
 __device__ __noinline__ void look_for_passes(const RadixKeys<K> &job)
 {
@@ -80,29 +91,18 @@ __device__ __noinline__ void look_for_passes(const RadixKeys<K> &job)
     if (!(seen >> 16 & 1))
         return;
     const uint64_t vary = ~0ull >> (64 - (seen >> 8 & 0xff)) >> (seen & 0xff) << (seen & 0xff);
-    const bool few = seen >> 24 & 1;
     __syncthreads();
     const UnevenWays ways =
         uneven_ways<T, true>(job, varying_digits(job, vary), (uint32_t *)memory);
-    const bool close = !ways.cells && ways.bits <= radix_tuning.close_bits;
-    if (!close && !ways.map && (ways.cells || few))
-        return;
+    const bool close = !ways.few && ways.bits <= radix_tuning.close_bits;
     /* Counts of all keys say whether these digits are enough. */
-    if (!close && !ways.cells && ways.bits <= radix_bits * radix_tuning.digits_close)
+    if (!close && !ways.few && ways.bits <= radix_bits * radix_tuning.digits_close)
         return;
     for (uint32_t block = threadIdx.x; block < gridDim.x; block += T)
         *(volatile uint32_t *)stop_of_block(job, block) = 1;
     if (threadIdx.x > 0)
         return;
-    gpi_radix_plan &plan = *job.plan;
-    plan.skewed = close ? gpi_radix_close : gpi_radix_skewed;
-    if (close || !ways.map)
-        return;
-    plan.mapped = ways.map;
-    plan.route = gpi_radix_route_adaptive;
-    plan.bits = radix_tuning.bucket_bits;
-    plan.shift = 8 * sizeof(K) - plan.bits;
-    plan.zoomed = 1;
+    skip_counts(job, close, ways.map);
 }
 
 } // namespace GPI_SPACE

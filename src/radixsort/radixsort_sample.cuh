@@ -8,42 +8,6 @@
 namespace GPI_SPACE
 {
 
-/* ---- cells ---- */
-
-/*
- * The cells of a segment: equal ranges of words between the lowest and the highest one of a sample,
- * so that they lie where the segment's keys are. Words beyond the sample's go to the first and the
- * last cell. Where few words of the sample would take much of the range they are left out: of a
- * segment in which nearly all keys are equal, one cell has that word alone. The cell's number rises
- * with the word for any sample, so a bad one costs time and never order.
- */
-template <class K> struct Zoom {
-    K low; /* what is below is in the first cell */
-    uint32_t shift, last;
-
-    static GPI_DEVICE Zoom of(const gpi_radix_segment &s)
-    {
-        return {(K)s.low, s.shift, s.cells - 1};
-    }
-
-    GPI_DEVICE uint32_t operator()(K word) const
-    {
-        const K above = (K)(word > low ? word - low : (K)0) >> shift;
-        return above < (K)last ? (uint32_t)above : last;
-    }
-
-    /* The lowest and the highest word of a cell of a segment. */
-    static GPI_DEVICE uint64_t lowest(const gpi_radix_segment &s, uint32_t cell)
-    {
-        return cell == 0 ? s.base : s.low + ((uint64_t)cell << s.shift);
-    }
-
-    static GPI_DEVICE uint64_t highest(const gpi_radix_segment &s, uint32_t cell)
-    {
-        return cell + 1 == s.cells ? s.end : s.low + ((uint64_t)(cell + 1) << s.shift) - 1;
-    }
-};
-
 /* Lane i gets the i-th smallest of a warp's words (Batcher's bitonic sort). */
 template <class K> GPI_DEVICE K warp_sorted(K word)
 {
@@ -56,44 +20,6 @@ template <class K> GPI_DEVICE K warp_sorted(K word)
             word = (word < other) == (upper == falls) ? word : other;
         }
     return word;
-}
-
-constexpr int zoom_sample = 256;
-
-/* By a warp: the range of the cells; word(i) is word i of the sample. */
-template <class K, class F> GPI_DEVICE void learn_range(F word, K &low, K &high)
-{
-    constexpr int each = zoom_sample / 32;
-    constexpr int left_out = 4; /* of the lanes' lowest words, and of their highest ones */
-    low = high = word(lane_id());
-#pragma unroll
-    for (int i = 1; i < each; i++) {
-        const K next = word(lane_id() + 32 * i);
-        low = next < low ? next : low;
-        high = next > high ? next : high;
-    }
-    low = warp_sorted(low);
-    high = warp_sorted(high);
-    const K lowest = __shfl_sync(all_lanes, low, 0), highest = __shfl_sync(all_lanes, high, 31);
-    const K inner_low = __shfl_sync(all_lanes, low, left_out);
-    const K inner_high = __shfl_sync(all_lanes, high, 31 - left_out);
-    const bool narrow =
-        inner_low <= inner_high && (K)(inner_high - inner_low) < (K)(highest - lowest) / 16;
-    low = narrow ? inner_low : lowest;
-    high = narrow ? inner_high : highest;
-    /* One word more on both sides: the outermost cells are not the sample's. */
-    low -= low > 0;
-    high += high < (K) ~(K)0;
-}
-
-/* At most `most` cells of 2^shift words each. */
-template <class K> GPI_DEVICE void set_cells(gpi_radix_segment &to, K low, K high, uint32_t most)
-{
-    const K range = (K)(high - low);
-    const int bits = 64 - __clzll((long long)(uint64_t)range), fit = 31 - __clz((int)most);
-    to.low = low;
-    to.shift = bits > fit ? bits - fit : 0;
-    to.cells = (uint32_t)(range >> to.shift) + 1;
 }
 
 /* ---- reach ---- */
@@ -326,13 +252,13 @@ __device__ __noinline__ Repeats sample_repeats(SampleOf<uint32_t> sampled, uint3
 
 /* ---- ways for uneven keys ---- */
 
-/* What is likely to be faster than passes, if buckets do not fit: a map where words hardly repeat
- * but for some, which get buckets of their own, or where they are so close that a bin of a bucket
- * has equal ones; cells where nearly all are of few words, and hardly any other is left. Neither
- * where words clump, so that straight pieces would leave many buckets too large. */
+/* What is likely to be faster than passes, if buckets do not fit: a map where nearly all are of few
+ * words, which get buckets of their own; or, of fewer items, where words hardly repeat but for
+ * some, or are so close that a bin of a bucket has equal ones, unless they clump, so that straight
+ * pieces would leave many buckets too large. */
 struct UnevenWays {
     enum gpi_radix_map_kind map;
-    bool cells, clumped;
+    bool few; /* words, however close they are */
     int bits; /* of the range of the sample's compared bits; 32: not known */
 };
 
@@ -345,12 +271,13 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
     const SampleOf<K> words = sample_words<T>(job);
     __syncthreads();
     if (are_few<T>(words, shared))
-        return {gpi_radix_unmapped, true, false, 32};
+        return {gpi_radix_marked, true, 32};
     const uint64_t n = job.items(), buckets = map_buckets(n, job.bucket_max);
     const Repeats repeats = sample_repeats<T>(words, shared);
-    const bool few = repeats.hot >= sample - sample / radix_tuning.hot_rest;
-    const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
     const int bits = repeats.all_bits - job.begin;
+    if (repeats.hot >= sample - sample / radix_tuning.hot_rest)
+        return {gpi_radix_marked, true, bits};
+    const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
     const int inner = 32 - __clz((int)(max(repeats.high, repeats.low) - repeats.low));
     const bool close = repeated << inner <= buckets << radix_tuning.map_close_bits;
     /* One pair says nothing, though it may stand for many. */
@@ -358,9 +285,8 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
     const bool rare =
         others > sample / radix_tuning.others_few &&
         (repeats.twice < 2 || repeats.twice * n / (sample * others / 2) <= job.repeats_max);
-    const bool small = n < radix_tuning.map_items;
-    if (small && !rare && !close)
-        return {gpi_radix_unmapped, few, false, bits};
+    if (n >= radix_tuning.map_items || (!rare && !close))
+        return {gpi_radix_unmapped, false, bits};
     bool clumped = false;
     if (others > sample / 2) { /* or most are of words that a map has buckets of their own for */
         const uint32_t most = min((uint32_t)buckets, clumps_max);
@@ -368,9 +294,11 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
         const uint64_t smooth = sample * sample / 2 / most;
         clumped = all - repeats.pairs > radix_tuning.clumped * smooth + sample / 16;
     }
-    if (!small || clumped)
-        return {gpi_radix_unmapped, few, clumped, bits};
-    return {rare && repeats.often ? gpi_radix_marked : gpi_radix_mapped, few, false, bits};
+    const bool marked = rare && repeats.often;
+    return {clumped  ? gpi_radix_unmapped
+            : marked ? gpi_radix_marked
+                     : gpi_radix_mapped,
+            false, bits};
 }
 
 /* The same; digits: the passes that there would be. */
@@ -381,7 +309,7 @@ GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, int digits, uint32_t 
         if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
             digits > radix_tuning.digits_few)
             return sampled_ways<T>(job, shared);
-    return {gpi_radix_unmapped, false, false, 32};
+    return {gpi_radix_unmapped, false, 32};
 }
 
 } // namespace GPI_SPACE

@@ -62,15 +62,9 @@ struct RadixTuning {
     int split_bits;
 
     /* Skewed keys of 8 bytes are split by levels, unless words differ in digits_few digits at most,
-     * which are as few passes. Those of 4 bytes are partitioned adaptively from adaptive_items
-     * items on. What has more items than a block should sort through memory is partitioned once
-     * more; a cell with more than 1/hot_share of the items of its segment gets a bin of its own.
-     * This route is taken if cells with more than 1/cells_few of the items hold all but
-     * 1/cells_rest of them; or if no cell holds 1/cells_even (of keys alone 1/cells_even_keys) and
-     * cells_digits digits vary; else LSD passes are faster. */
-    uint64_t adaptive_items, hot_share, cells_few, cells_rest;
-    uint32_t cells_even, cells_even_keys;
-    int cells_digits, digits_few;
+     * which are as few passes; those of 4 bytes may go by a map from adaptive_items items on. */
+    uint64_t adaptive_items;
+    int digits_few;
 
     /* What levels would split is sorted by the bits that tell words apart if these take bit_passes
      * at most. By a look at words in order: two more if 1/uneven_share of them have a neighbour
@@ -78,8 +72,8 @@ struct RadixTuning {
     int bit_passes, uneven_bits;
     uint64_t uneven_share, repeated_share;
 
-    /* If buckets do not fit, passes by digits_close digits are faster than cells and maps, but for
-     * few words; splitters are slower from close_items items on if two digits are enough, as is
+    /* If buckets do not fit, passes by digits_close digits are faster than a map, but for few
+     * words; splitters are slower from close_items items on if two digits are enough, as is
      * likely where the words of a look differ by less than 2^close_bits. */
     int digits_close, close_bits;
     uint64_t close_items;
@@ -90,8 +84,8 @@ struct RadixTuning {
      * more, which are to leave more than 1/others_few of it; or if items of a word, times the words
      * of the sample's range, are 2^map_close_bits a bucket at most; but not if buckets would have
      * clumped times the pairs of the sample's words that even ones have. If all but 1/hot_rest of
-     * the sample are words that are there hot_words times, cells are taken too. A map is learned
-     * from map_sample words, or twice as many, and has 2^map_cell_bits cells, and rows of
+     * the sample are words that are there hot_words times, a map is tried of any array. It is
+     * learned from map_sample words, or twice as many, and has 2^map_cell_bits cells, and rows of
      * 2^map_row_bits. Buckets that are too large are left to blocks if one of them has
      * 1/map_large_share of the array to move at most, all of them 1/map_large_work. */
     uint32_t repeats_sample, repeats_max, repeats_max_keys, hot_words, hot_rest, others_few,
@@ -129,13 +123,12 @@ constexpr RadixTuning radix_sm75()
     t.counted_items = 4 << 20;
     t.split_mean = 3072, t.split_sample = 8, t.split_bits = 10;
     t.large_share = 1024, t.large_excess = 16, t.values_share = 512;
-    t.adaptive_items = 4 << 20, t.hot_share = 16, t.cells_few = 8, t.cells_rest = 16;
-    t.cells_even = 400, t.cells_even_keys = 32, t.cells_digits = 4, t.digits_few = 2;
+    t.adaptive_items = 4 << 20, t.digits_few = 2;
     t.digits_close = 3, t.close_bits = 14, t.close_items = 1 << 20;
     t.bit_passes = 4, t.uneven_bits = 6, t.uneven_share = 14, t.repeated_share = 8;
     t.repeats_sample = 1024, t.repeats_max = 24, t.repeats_max_keys = 64;
     t.hot_words = 4, t.hot_rest = 16, t.others_few = 128, t.clumped = 2;
-    t.map_items = 32 << 20, t.map_sample = 24 << 10, t.map_close_bits = 15;
+    t.map_items = 64 << 20, t.map_sample = 24 << 10, t.map_close_bits = 15;
     t.map_cell_bits = 8, t.map_row_bits = 7;
     t.map_large_share = 256, t.map_large_work = 8;
     t.sampled_items = 64 << 20, t.sample_bits = 1024, t.sample_counts = 256;
@@ -171,7 +164,7 @@ constexpr RadixTuning radix_sm90()
 constexpr RadixTuning radix_rows[] = {radix_sm75(), radix_sm80_99kb(), radix_sm80(), radix_sm90()};
 
 /* A build that tests faults has few buckets, so that its arrays are on both sides of each limit: of
- * 3 M pairs maps, cells and levels, of 9 M passes and counts by values. */
+ * 3 M pairs maps and levels, of 9 M passes and counts by values. */
 constexpr RadixTuning with_limits(RadixTuning t)
 {
 #ifdef GPI_FAULT
@@ -230,13 +223,11 @@ constexpr int radix_partition_items(int key_bytes, int value_bytes, int items)
     return value_bytes || items < most ? items : most;
 }
 
-/* The same by levels: beside the bins of cells, or for 8-byte keys the digits of items. */
-constexpr int radix_adaptive_items_of(int key_bytes, int value_bytes)
+/* The same by levels, of keys of 8 bytes, with the digits of items. */
+constexpr int radix_level_items(int value_bytes)
 {
-    const bool kept = key_bytes == 8;
-    const int cells = kept ? 6 * 1024 : (1 << radix_tuning.bucket_bits) + 4 * 1024;
-    int fit = radix_tile_fit(key_bytes, value_bytes, cells, kept);
-    int most = value_bytes ? 48 : kept ? 16 : radix_partition_items(key_bytes, 0, 48);
+    int fit = radix_tile_fit(8, value_bytes, 6 * 1024, true);
+    int most = value_bytes ? 48 : 16;
     return (fit < most ? fit : most) / 4 * 4;
 }
 
@@ -252,8 +243,8 @@ constexpr int radix_map_items(int key_bytes, int value_bytes)
 
 /* ---- bounds, for scratch and on the device ---- */
 
-/* Kinds of sorts: keys that have buckets; those with kernels of their own where buckets do not fit,
- * by levels of splitters if there would be many passes, otherwise by a map or by cells. */
+/* Kinds of sorts: keys that have buckets; those with other ways where buckets do not fit, by levels
+ * of splitters if there would be many passes, or by a map. */
 constexpr bool radix_has_buckets_of(size_t key_bytes)
 {
     return key_bytes > 2;
@@ -261,7 +252,7 @@ constexpr bool radix_has_buckets_of(size_t key_bytes)
 
 constexpr bool radix_has_adaptive_of(size_t key_bytes, size_t value_bytes)
 {
-    const bool fits = radix_adaptive_items_of((int)key_bytes, (int)value_bytes) >= 8;
+    const bool fits = radix_level_items((int)value_bytes) >= 8;
     return radix_has_buckets_of(key_bytes) && (value_bytes <= 4 || (key_bytes == 8 && fits));
 }
 
@@ -324,7 +315,7 @@ __host__ __device__ constexpr int map_second_bits(int bits, bool in_place)
 /* Words of the sample, whole batches of all threads: twice as many for many buckets. */
 __host__ __device__ constexpr uint32_t map_sample(uint64_t n)
 {
-    return (uint32_t)radix_tuning.map_sample << (n >= radix_tuning.map_items / 4);
+    return (uint32_t)radix_tuning.map_sample << (n >= radix_tuning.map_items / 8);
 }
 
 /* Bits of a place in a table of these words, of which at most half are taken; bytes of the table,
