@@ -17,15 +17,15 @@ static struct t_segments segments_of(const size_t *lengths, size_t count, size_t
     return g;
 }
 
-/* Around the lengths at which kernels change their ways: items that are compared with all of their
- * segment, chunks of a thread, runs of them, of a warp, of a block; and what fits no block, among
- * others or alone. */
+/* Around the lengths at which kernels change their ways: items of a thread, of lanes, of a warp, of
+ * a block; and what fits no block, among others or alone. */
 START_TEST(test_segments_around_those_of_blocks)
 {
-    static const size_t lengths[] = {1,    8,    9,    10,   31,  32,  33,   36,   37,   71,  72,
-                                     73,   143,  144,  145,  287, 288, 289,  575,  576,  577, 1151,
-                                     1152, 1153, 2303, 2304, 5,   17,  2305, 3583, 3584, 3585};
-    static const size_t alone[] = {3584, 3585, 4607, 4608, 4609, 16383, 16384};
+    static const size_t lengths[] = {1,    2,    7,   8,   9,   15,   16,   17,   31,
+                                     32,   33,   63,  64,  65,  127,  128,  129,  255,
+                                     256,  257,  511, 512, 513, 1023, 1024, 1025, 2047,
+                                     2048, 2049, 5,   17,  3,   3583, 3584, 3585};
+    static const size_t alone[] = {3584, 3585, 4095, 4096, 4097, 16383, 16384};
     enum { COUNT = sizeof lengths / sizeof *lengths };
     static const gp_dtype dtypes[] = {GP_U32, GP_F32, GP_U64, GP_F64, GP_I16};
     struct case_ c = {.sort = {.dtype = dtypes[_i % 5]}, .offset_dtype = t_index_dtypes[_i % 4]};

@@ -16,7 +16,7 @@
 GPI_SMS(DECLARE)
 static const struct gpi_segsort_kernels *const kernels[] = {GPI_SMS(ROW)};
 
-enum { FROM = 1 << 14 }; /* below, what decides takes longer than the sort by parts (merge-31) */
+enum { FROM = GPI_SEGSORT_TILE }; /* items; fewer go by parts if they are no tile (merge-32) */
 
 /* Segments of all items are numbers of that width; num_segments is that of an item in none. */
 static size_t number_bytes(const struct gpi_segsort_job *s)

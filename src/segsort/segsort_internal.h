@@ -55,7 +55,7 @@ size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_
 /* ---- CUDA: segments that fit a block ---- */
 
 /* Items of a tile; segments of up to LONGEST leave enough of it to others. */
-enum { GPI_SEGSORT_TILE = 4608, GPI_SEGSORT_LONGEST = GPI_SEGSORT_TILE - 1024 };
+enum { GPI_SEGSORT_TILE = 4096, GPI_SEGSORT_LONGEST = 3584 };
 
 /* In the context's memory, zeros at first. */
 struct gpi_segsort_plan {

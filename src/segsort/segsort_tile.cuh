@@ -1,261 +1,254 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole segments sorted in the shared memory of a block.
- *
- * Segments of up to short_segment items: each item counts those of its segment that come before it.
- * Longer ones: each thread sorts the items of its chunk that are of one segment, by exchanges of
- * neighbours; then runs of 1, 2, 4 .. chunks are merged (merge path, Green et al. 2012), of each
- * two runs only the items of the segment that lies across their boundary, as all others are where
- * they belong. Both are stable.
+ * Whole segments sorted by a block: by threads of one warp that are a power of two, or by all, in
+ * registers (segsort_network.cuh). Segments are listed by how many that takes, and those of a list
+ * are sorted by a warp at a time. What stands in shared memory is their keys as order words, and
+ * the place that each had in the tile where that goes along; words have it behind the key, so that
+ * no two are equal.
  */
 #pragma once
 
-#include "device/warp.cuh"
 #include "segsort/segsort_internal.h"
+#include "segsort/segsort_network.cuh"
 
 namespace GPI_SPACE
 {
 
-constexpr uint32_t chunk = 9; /* odd: lanes that read chunks use different banks */
-constexpr uint32_t tile_threads = GPI_SEGSORT_TILE / chunk, tile_words = GPI_SEGSORT_TILE / 32;
-constexpr uint32_t short_segment = 32;
-static_assert(tile_threads * chunk == GPI_SEGSORT_TILE && tile_words * 32 == GPI_SEGSORT_TILE,
-              "all items have a thread and a bit");
+constexpr uint32_t tile_threads = 128, tile_words = GPI_SEGSORT_TILE / 32;
+static_assert(tile_words == tile_threads, "a word of bits for each thread");
 
-/* Of a block. PLACES: where each item was in the tile goes along with its key. */
-template <class K, bool PLACES> struct SegmentTile {
-    K keys[GPI_SEGSORT_TILE + chunk]; /* order words; merges read behind them */
-    uint16_t places[PLACES ? GPI_SEGSORT_TILE : 1];
-    uint32_t heads[tile_words + 1]; /* bits: a segment begins there, or there is no item */
-    uint16_t before[tile_words], after[tile_words]; /* the nearest bits in other words */
-    uint32_t total;
+/*
+ * Classes of segments, by length: of class c have 8 << c items at most. Those of the first ones go
+ * to 1 << c lanes, 8 items each, the next two to a warp, the last two to all threads, with 16 and
+ * 32 items each.
+ */
+constexpr int tile_classes = 10;
+static_assert(GPI_SEGSORT_TILE == 8 << (tile_classes - 1), "all segments of a tile have a class");
+constexpr uint32_t list_room = GPI_SEGSORT_TILE / 4 * 3; /* see list_of() */
+
+template <class K, bool PLACES>
+using TileWord =
+    std::conditional_t<!PLACES, K, std::conditional_t<sizeof(K) == 8, PlacedKey, uint64_t>>;
+
+template <class K, bool PLACES> struct alignas(16) SegmentTile {
+    using Word = TileWord<K, PLACES>;
+    /* A gap behind each line, so that lanes whose items are 8 apart use different banks. */
+    static constexpr uint32_t line = 128 / sizeof(K);
+    K keys[GPI_SEGSORT_TILE + GPI_SEGSORT_TILE / line];
     uint64_t edge[3]; /* where it begins in the array; its end, and the last head before that */
+    uint32_t lists[list_room], count[tile_classes];
+    uint32_t heads[tile_words]; /* bits: a segment begins there, or there is no item */
+    uint32_t total;
+    uint16_t places[PLACES ? GPI_SEGSORT_TILE + GPI_SEGSORT_TILE / line : 1];
 
-    /* Where the segment of item i begins, and ends. */
-    GPI_DEVICE uint32_t head_of(uint32_t i) const
+    GPI_DEVICE static uint32_t at(uint32_t i)
     {
-        const uint32_t bits = heads[i / 32] & ((2u << i % 32) - 1);
-        return bits ? (i | 31) - __clz(bits) : before[i / 32];
+        return i + i / line;
     }
 
-    GPI_DEVICE uint32_t end_of(uint32_t i) const
-    {
-        const uint32_t bits = heads[i / 32] & ~((2u << i % 32) - 1);
-        return bits ? (i & ~31u) + __ffs(bits) - 1 : after[i / 32];
-    }
+    /* Items from one on, of a thread: less instructions than at() of each. In bytes. */
+    struct Items {
+        uint32_t near, far; /* before the first gap and behind it */
+        uint32_t gap;       /* how many are before it */
 
-    /* before and after, by warps 0 and 1. */
-    GPI_DEVICE void link_heads()
-    {
-        constexpr uint32_t each = (tile_words + 31) / 32;
-        const bool forth = threadIdx.x < 32;
-        const int step = forth ? 1 : -1;
-        const int own = forth ? lane_id() : 31 - lane_id(); /* the lane's place on the way */
-        int first = (forth ? 0 : (int)tile_words - 1) + step * own * (int)each;
-        uint32_t last = 0; /* of the lane's words; 1 more than a bit's place, counted on the way */
-        for (int w = first, k = 0; k < (int)each; w += step, k++)
-            if (w >= 0 && w < (int)tile_words && heads[w])
-                last = place_on_way(w, forth) + 1;
-        uint32_t left = last;
-        for (int d = 1; d < 32; d *= 2) {
-            const uint32_t got = forth ? shuffle_up(left, d) : shuffle_down(left, d);
-            left = own >= d ? max(left, got) : left;
+        GPI_DEVICE explicit Items(uint32_t i)
+            : near(at(i) * sizeof(K)), far(near + sizeof(K)), gap(line - i % line)
+        {
+            asm volatile("" : "+r"(far)); /* which is not computed again for each */
         }
-        left = forth ? shuffle_up(left, 1) : shuffle_down(left, 1);
-        left = own ? left : 0;
-        for (int w = first, k = 0; k < (int)each; w += step, k++)
-            if (w >= 0 && w < (int)tile_words) {
-                if (forth)
-                    before[w] = (uint16_t)(left ? left - 1 : 0);
-                else
-                    after[w] = (uint16_t)(GPI_SEGSORT_TILE - left);
-                left = heads[w] ? place_on_way(w, forth) + 1 : left;
-            }
+
+        GPI_DEVICE uint32_t byte(uint32_t k) const
+        {
+            return (k % line < gap ? near : far) + (k + k / line) * sizeof(K);
+        }
+    };
+
+    GPI_DEVICE K &key_at(uint32_t byte)
+    {
+        return *(K *)((char *)keys + byte);
     }
 
-    /* The last bit of a word on the way from the first item on, or back from the last one. */
-    GPI_DEVICE uint32_t place_on_way(int w, bool forth) const
+    GPI_DEVICE static Word word(K key, uint32_t place)
     {
-        return forth ? 32 * w + 31 - __clz(heads[w])
-                     : GPI_SEGSORT_TILE - 1 - (32 * w + __ffs(heads[w]) - 1);
-    }
-
-    /* ---- short segments ---------------------------------------------------------------------- */
-
-    GPI_DEVICE static bool is_before(K a, uint32_t i, K b, uint32_t j)
-    {
-        if constexpr (sizeof(K) == 4)
-            return ((uint64_t)a << 32 | i) < ((uint64_t)b << 32 | j);
+        if constexpr (!PLACES)
+            return key;
+        else if constexpr (sizeof(K) == 8)
+            return {place, (uint32_t)key, (uint32_t)(key >> 32)};
         else
-            return a < b || (a == b && i < j);
+            return (uint64_t)key << 32 | place;
     }
 
-    /* Where item i belongs in its segment [begin, end). */
-    GPI_DEVICE uint32_t place_in(uint32_t begin, uint32_t end, K key, uint32_t i) const
+    GPI_DEVICE void put(uint32_t byte, const Word &w)
     {
-        uint32_t place = begin;
-#pragma unroll 4
-        for (uint32_t j = begin; j < end; j++)
-            place += is_before(keys[j], j, key, i);
-        return place;
+        if constexpr (!PLACES)
+            key_at(byte) = w;
+        else if constexpr (sizeof(K) == 8)
+            key_at(byte) = w.key(), places[byte / 8] = (uint16_t)w.place;
+        else
+            key_at(byte) = (K)(w >> 32), places[byte / 4] = (uint16_t)w;
     }
 
-    /* Whether there are longer ones. */
-    GPI_DEVICE bool sort_short()
+    GPI_DEVICE static Word behind_all()
     {
-        const uint32_t upto = (2u << lane_id()) - 1;
-        K key[chunk] = {};
-        uint32_t to[chunk];
-        bool others = false;
-#pragma unroll
-        for (uint32_t k = 0; k < chunk; k++) {
-            /* The items of a warp have a word of bits; those behind the last one are heads. */
-            const uint32_t i = threadIdx.x + k * tile_threads, word = i / 32;
-            to[k] = i;
-            if (word * 32 >= total)
-                continue;
-            const uint32_t left = heads[word] & upto, right = heads[word] & ~upto;
-            const uint32_t begin = left ? (i | 31) - __clz(left) : before[word];
-            const uint32_t end = right ? (i & ~31u) + __ffs(right) - 1 : after[word];
-            key[k] = keys[i];
-            if (end - begin <= short_segment)
-                to[k] = place_in(begin, end, key[k], i);
-            else
-                others = true;
-        }
-        others = __syncthreads_or(others);
-#pragma unroll
-        for (uint32_t k = 0; k < chunk; k++) {
-            const uint32_t i = threadIdx.x + k * tile_threads;
-            if (i >= total)
-                continue;
-            keys[to[k]] = key[k];
-            if (PLACES)
-                places[to[k]] = (uint16_t)i;
-        }
-        __syncthreads();
-        return others;
+        if constexpr (PLACES && sizeof(K) == 8)
+            return {~0u, ~0u, ~0u};
+        else
+            return ~(Word)0;
     }
 
-    /* ---- longer ones ------------------------------------------------------------------------- */
+    /* ---- lists ------------------------------------------------------------------------------- */
 
-    GPI_DEVICE bool is_long(uint32_t i) const
+    GPI_DEVICE static int class_of(uint32_t length)
     {
-        return end_of(i) - head_of(i) > short_segment;
+        return 32 - __clz((length - 1) / 8);
     }
 
-    /* Segments of a chunk, from its first item on; by a thread. */
-    GPI_DEVICE void sort_chunk(uint32_t first)
+    /* Segments of class c: of none there are more than there is room for, as they have two items or
+     * more than half of what others of the class have. */
+    GPI_DEVICE uint32_t *list_of(int c)
     {
-        if (first >= total || !(is_long(first) || is_long(min(first + chunk, total) - 1)))
-            return;
-        const uint32_t at = first / 32;
-        const uint32_t edges = __funnelshift_r(heads[at], heads[at + 1], first % 32);
-        K key[chunk];
-        uint16_t place[chunk];
-#pragma unroll
-        for (uint32_t k = 0; k < chunk; k++) {
-            key[k] = keys[first + k];
-            place[k] = PLACES ? places[first + k] : 0;
-        }
-#pragma unroll
-        for (uint32_t round = 0; round < chunk; round++)
-#pragma unroll
-            for (uint32_t k = round % 2; k + 1 < chunk; k += 2) {
-                const bool swap = key[k + 1] < key[k] && !(edges >> (k + 1) & 1);
-                const K low = swap ? key[k + 1] : key[k], high = swap ? key[k] : key[k + 1];
-                const uint16_t left = swap ? place[k + 1] : place[k];
-                place[k + 1] = swap ? place[k] : place[k + 1];
-                key[k] = low, key[k + 1] = high, place[k] = left;
-            }
-#pragma unroll
-        for (uint32_t k = 0; k < chunk; k++) {
-            if (first + k >= total)
+        return lists + (GPI_SEGSORT_TILE / 4 >> c);
+    }
+
+    /* The first head behind the thread's word; by all threads. */
+    GPI_DEVICE uint32_t next_head(uint32_t own) const
+    {
+        const uint32_t right = __ballot_sync(all_lanes, own != 0) & ~((2u << lane_id()) - 1);
+        uint32_t later = GPI_SEGSORT_TILE;
+        for (uint32_t w = (threadIdx.x | 31) + 1; w < tile_words; w += 32) {
+            const uint32_t bits = heads[w + lane_id()], lanes = __ballot_sync(all_lanes, bits != 0);
+            if (lanes) {
+                const int first = __ffs(lanes) - 1;
+                later = 32 * (w + first) + __ffs(shuffle(bits, first)) - 1;
                 break;
-            keys[first + k] = key[k];
-            if (PLACES)
-                places[first + k] = place[k];
+            }
+        }
+        const int next = right ? __ffs(right) - 1 : 0;
+        const uint32_t bits = shuffle(own, next);
+        return right ? 32 * ((threadIdx.x & ~31) + next) + __ffs(bits) - 1 : later;
+    }
+
+    /* Segments that begin in the thread's word; those of one item are where they belong. */
+    GPI_DEVICE void list_segments()
+    {
+        const uint32_t own = heads[threadIdx.x], first = 32 * threadIdx.x, next = next_head(own);
+        uint32_t left = own & ~(own >> 1 | (next == first + 32 ? 1u << 31 : 0));
+        while (__any_sync(all_lanes, left)) {
+            const uint32_t bit = left ? __ffs(left) - 1 : 0, rest = own & ~((2u << bit) - 1);
+            const uint32_t length = (rest ? first + __ffs(rest) - 1 : next) - first - bit;
+            const int c = left ? class_of(length) : tile_classes;
+            const uint32_t peers = __match_any_sync(all_lanes, c);
+            const int leader = __ffs(peers) - 1;
+            uint32_t place = 0;
+            if (left && lane_id() == leader)
+                place = atomicAdd(&count[c], (uint32_t)__popc(peers));
+            place = shuffle(place, leader) + __popc(peers & ((1u << lane_id()) - 1));
+            if (left)
+                list_of(c)[place] = (first + bit) | length << 16;
+            left &= left - 1;
         }
     }
 
-    /* How many of the first d items of two runs, [begin, middle) and [middle, end), are of the
-     * first one once they are merged. */
-    GPI_DEVICE uint32_t merge_path(uint32_t begin, uint32_t middle, uint32_t end, uint32_t d) const
+    /* ---- sorting ----------------------------------------------------------------------------- */
+
+    /* Words of a thread, of which `count` are items, to where those from i on are. */
+    template <int E> GPI_DEVICE void put_words(const Word (&w)[E], uint32_t i, uint32_t count)
     {
-        uint32_t low = d > end - middle ? d - (end - middle) : 0, high = min(d, middle - begin);
-        while (low < high) {
-            const uint32_t half = (low + high) / 2;
-            if (keys[middle + d - 1 - half] < keys[begin + half])
-                high = half;
-            else
-                low = half + 1;
-        }
-        return low;
+        asm volatile("" : "+r"(i), "+r"(count)); /* or all addresses would be kept */
+        const Items to(i);
+#pragma unroll
+        for (uint32_t k = 0; k < E; k++)
+            if (k < count)
+                put(to.byte(k), w[k]);
     }
 
-    /* Two runs, of `run` chunks at most, to one; by all threads, or those of a warp. What stands
-     * behind a run, which another warp may be writing, is read and not used. */
-    template <class Sync> GPI_DEVICE void merge_runs(uint32_t run, Sync sync)
+    template <int E> GPI_DEVICE void get_words(Word (&w)[E], uint32_t i, uint32_t count)
     {
-        const uint32_t own = threadIdx.x * chunk;
-        const uint32_t middle = ((threadIdx.x & ~(2 * run - 1)) + run) * chunk;
-        uint32_t first = 0, count = 0, from[chunk] = {};
-        K key[chunk] = {};
-        if (middle < total && own < total && !(heads[middle / 32] >> middle % 32 & 1)) {
-            const uint32_t head = head_of(middle), tail = end_of(middle);
-            const uint32_t begin = max(head, middle - run * chunk);
-            const uint32_t end = min(tail, middle + run * chunk);
-            first = max(own, begin);
-            const uint32_t last = min(own + chunk, end);
-            if (tail - head > short_segment && first < last) {
-                count = last - first;
-                uint32_t a = merge_path(begin, middle, end, first - begin);
-                uint32_t b = middle + (first - begin) - a;
-                a += begin;
-                K left = keys[a], right = keys[b];
+        asm volatile("" : "+r"(i), "+r"(count));
+        const Items from(i);
 #pragma unroll
-                for (uint32_t k = 0; k < chunk; k++) { /* of which those behind count are none */
-                    const bool is_left = b >= end || (a < middle && !(right < left));
-                    const uint32_t at = is_left ? a : b;
-                    const K next = keys[at + 1];
-                    key[k] = is_left ? left : right;
-                    from[k] = at;
-                    a = is_left ? at + 1 : a;
-                    b = is_left ? b : at + 1;
-                    left = is_left ? next : left;
-                    right = is_left ? right : next;
-                }
+        for (uint32_t k = 0; k < E; k++)
+            w[k] = k < count ? word(key_at(from.byte(k)), i + k) : behind_all();
+    }
+
+    /* A segment of 1 << log threads of a warp, or of all. */
+    template <int E> GPI_DEVICE void sort_segment(uint32_t segment, int log)
+    {
+        const uint32_t begin = segment & 0xffff, length = segment >> 16, threads = 1u << log;
+        const uint32_t first = (threadIdx.x & (threads - 1)) * E;
+        const uint32_t i = begin + first, count = length - min(first, length);
+        Word w[E];
+        get_words(w, i, count);
+        sort_thread(w);
+#pragma unroll 1
+        for (uint32_t merged = 2; merged <= threads; merged *= 2) {
+            if (E == 8 || merged <= 32)
+                halve_lists(w, merged);
+            uint32_t other = merged * E - 1;
+#pragma unroll 1
+            for (uint32_t k = E == 8 ? 0 : merged / 64; k; k /= 2, other = 32 * E) {
+                put_words(w, i, count);
+                __syncthreads();
+                exchange_warps(w, begin, length, other);
+                __syncthreads();
             }
+#pragma unroll 1
+            for (uint32_t apart = min(merged / 4, 16u); apart; apart /= 2)
+                exchange_lanes(w, apart);
+            merge_thread(w);
         }
-        if (PLACES)
+        put_words(w, i, count);
+    }
+
+    /* Each word of all threads and the one whose number has the bits of `other` inverted. */
+    template <int E>
+    GPI_DEVICE void exchange_warps(Word (&w)[E], uint32_t begin, uint32_t length, uint32_t other)
+    {
+        uint32_t own = threadIdx.x * E;
+        asm volatile("" : "+r"(begin), "+r"(own));
 #pragma unroll
-            for (uint32_t k = 0; k < chunk; k++)
-                if (k < count)
-                    from[k] = places[from[k]];
-        sync();
-#pragma unroll
-        for (uint32_t k = 0; k < chunk; k++)
-            if (k < count) {
-                keys[first + k] = key[k];
-                if (PLACES)
-                    places[first + k] = (uint16_t)from[k];
-            }
-        sync();
+        for (uint32_t k = 0; k < E; k++) {
+            const uint32_t i = (own + k) ^ other, from = at(begin + i);
+            const Word got =
+                i < length ? word(keys[from], PLACES ? places[from] : 0) : behind_all();
+            w[k] = of_side(w[k], got, i < own);
+        }
+    }
+
+    /* Those of class c, to 1 << log threads each. Tasks of a warp are counted on from class to
+     * class; `next` is its next one. */
+    template <int E> GPI_DEVICE void sort_class(int c, int log, uint32_t &next)
+    {
+        const bool by_all = E > 8 && log > 5;
+        const uint32_t have = count[c], *list = list_of(c), each = by_all ? 0 : 5 - log;
+        const uint32_t tasks = (have + (1u << each) - 1) >> each;
+        uint32_t task = by_all ? 0 : next;
+#pragma unroll 1
+        for (; task < tasks; task += by_all ? 1 : tile_threads / 32) {
+            const uint32_t k = by_all ? task : (task << each) + (lane_id() >> log);
+            sort_segment<E>(k < have ? list[k] : 0, log);
+        }
+        next = by_all ? next : task - tasks;
     }
 
     GPI_DEVICE void sort()
     {
-        if (!sort_short())
-            return;
-        sort_chunk(threadIdx.x * chunk);
-        __syncwarp();
-#pragma unroll 1
-        for (uint32_t run = 1; run < 32; run *= 2)
-            merge_runs(run, [] { __syncwarp(); });
+        list_segments();
         __syncthreads();
+        const bool some = lane_id() < tile_classes && count[lane_id()];
+        uint32_t classes = __ballot_sync(all_lanes, some), next = threadIdx.x / 32;
 #pragma unroll 1
-        for (uint32_t run = 32; run * chunk < total; run *= 2)
-            merge_runs(run, [] { __syncthreads(); });
+        while (classes) {
+            const int c = 31 - __clz(classes), log = c > 7 ? 7 : min(c, 5);
+            classes ^= 1u << c;
+            if (c < 6)
+                sort_class<8>(c, log, next);
+            else if (c % 2 == 0)
+                sort_class<16>(c, log, next);
+            else
+                sort_class<32>(c, log, next);
+        }
+        __syncthreads();
     }
 };
 

@@ -19,7 +19,9 @@ namespace
 using Tiles = gpi_segsort_tiles;
 
 constexpr uint32_t heads_threads = 256, heads_blocks = 8; /* of a multiprocessor */
-constexpr uint32_t tile_blocks = 2;                       /* the same */
+/* The same; registers and shared memory suffice for those. */
+template <class K, bool PLACES>
+constexpr uint32_t tile_blocks = sizeof(K) == 4 ? (PLACES ? 5 : 7) : (PLACES ? 4 : 5);
 constexpr uint64_t longest_of_tile = GPI_SEGSORT_LONGEST;
 /* A tile has the segments that begin in a step of the array. Of few items steps are short, so that
  * all blocks have some, but not shorter than that. */
@@ -166,12 +168,16 @@ GPI_DEVICE void find_tile(const Tiles &a, SegmentTile<K, PLACES> &s, uint64_t n,
     const uint64_t last = cut ? s.edge[2] : s.edge[1];
     const uint32_t total =
         s.edge[0] < end ? (uint32_t)min(last - s.edge[0], (uint64_t)GPI_SEGSORT_TILE) : 0;
-    for (uint32_t w = threadIdx.x; w <= tile_words; w += tile_threads)
-        s.heads[w] = w < tile_words ? heads_from(a, n, s.edge[0], 32 * w, total) : ~0u;
+    s.heads[threadIdx.x] = heads_from(a, n, s.edge[0], 32 * threadIdx.x, total);
+    if (threadIdx.x < tile_classes)
+        s.count[threadIdx.x] = 0;
     if (threadIdx.x == 0)
         s.total = total;
     if (a.heads)
         return;
+    /* Keys are needed when segments are known. */
+    for (uint64_t k = threadIdx.x * 128; k < n * a.key_bytes; k += tile_threads * 128)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)a.keys_in + k));
     __syncthreads();
     for (uint64_t k = threadIdx.x, count = segment_count(a); k < count; k += tile_threads) {
         const uint64_t begin = begin_of(a, k);
@@ -182,24 +188,86 @@ GPI_DEVICE void find_tile(const Tiles &a, SegmentTile<K, PLACES> &s, uint64_t n,
 
 /* ---- keys and values ------------------------------------------------------------------------- */
 
-/* Items of V to their places; all are read before one is written, as in may be out. */
+/* f(type of keys of K). */
+template <class K, class F> GPI_DEVICE void with_key_type(uint32_t bytes, F f)
+{
+    if constexpr (sizeof(K) == 8)
+        f(uint64_t());
+    else if (bytes == 4)
+        f(uint32_t());
+    else if (bytes == 2)
+        f(uint16_t());
+    else
+        f(uint8_t());
+}
+
+/* get() and put() of all items of a tile, N of a thread at a time; all() is done between. */
+template <int N, class Get, class Put, class All>
+GPI_DEVICE void for_items(uint32_t total, const Get &get, const Put &put, const All &all)
+{
+    uint32_t first = threadIdx.x;
+    asm volatile("" : "+r"(first)); /* or addresses of all loops would be kept */
+#pragma unroll 1
+    for (; first < total; first += N * tile_threads) {
+        decltype(get(0u, 0u)) item[N] = {};
+#pragma unroll
+        for (uint32_t k = 0; k < N; k++)
+            if (first + k * tile_threads < total)
+                item[k] = get(first, k);
+        all(item);
+#pragma unroll
+        for (uint32_t k = 0; k < N; k++)
+            if (first + k * tile_threads < total)
+                put(first, k, item[k]);
+    }
+}
+
+/* Where item k of those is that begin with the thread's item `first`. */
+template <class Tile> GPI_DEVICE uint32_t side_of(const Tile &, uint32_t first, uint32_t k)
+{
+    static_assert(tile_threads % Tile::line == 0, "gaps of those are alike");
+    return Tile::at(first) + k * Tile::at(tile_threads);
+}
+
+/* Items of V to their places. */
 template <class V, class Tile> GPI_DEVICE void move_items(const Tile &s, const void *in, void *out)
 {
     const V *from = (const V *)in + s.edge[0];
-    V *to = (V *)out + s.edge[0], item[chunk];
-#pragma unroll
-    for (uint32_t k = 0; k < chunk; k++) /* the last one again costs less than none */
-        item[k] = from[s.places[min(threadIdx.x + k * tile_threads, s.total - 1)]];
-    __syncthreads();
-#pragma unroll
-    for (uint32_t k = 0; k < chunk; k++)
-        if (threadIdx.x + k * tile_threads < s.total)
-            to[threadIdx.x + k * tile_threads] = item[k];
+    V *to = (V *)out + s.edge[0];
+    for_items<sizeof(V) == 16 ? 4 : 8>(
+        s.total, [&](uint32_t i, uint32_t k) { return from[s.places[side_of(s, i, k)]]; },
+        [&](uint32_t i, uint32_t k, const V &item) { (to + i)[k * tile_threads] = item; },
+        [](auto &) {});
 }
 
-template <class Tile>
-GPI_DEVICE void move_bytes(const Tile &s, uint32_t bytes, const void *in, void *out)
+/* The same in place, of `parts` words V each: by shared memory, where keys are no more. */
+template <class V, class Tile> GPI_DEVICE void turn_items(Tile &s, uint32_t parts, void *items)
 {
+    V *at = (V *)items + s.edge[0] * parts, *room = (V *)s.keys;
+#pragma unroll 1
+    for (uint32_t part = 0; part < parts; part++) {
+        const auto put = [&](uint32_t i, uint32_t k, V item) {
+            at[(i + k * tile_threads) * parts + part] = item;
+        };
+        __syncthreads();
+        for_items<8>(
+            s.total,
+            [&](uint32_t i, uint32_t k) { return at[(i + k * tile_threads) * parts + part]; },
+            [&](uint32_t i, uint32_t k, V item) { (room + i)[k * tile_threads] = item; },
+            [](auto &) {});
+        __syncthreads();
+        for_items<8>(
+            s.total, [&](uint32_t i, uint32_t k) { return room[s.places[side_of(s, i, k)]]; }, put,
+            [](auto &) {});
+    }
+}
+
+template <class Tile> GPI_DEVICE void move_bytes(Tile &s, uint32_t bytes, const void *in, void *out)
+{
+    if (in == out)
+        return bytes == 1   ? turn_items<uint8_t>(s, 1, out)
+               : bytes == 2 ? turn_items<uint16_t>(s, 1, out)
+                            : turn_items<uint32_t>(s, bytes / 4, out);
     switch (bytes) {
     case 1:
         return move_items<uint8_t>(s, in, out);
@@ -217,37 +285,45 @@ GPI_DEVICE void move_bytes(const Tile &s, uint32_t bytes, const void *in, void *
 template <class K, bool PLACES> GPI_DEVICE void load_keys(const Tiles &a, SegmentTile<K, PLACES> &s)
 {
     const TileWords<K, PLACES> words(a);
-    K key[chunk];
-#pragma unroll
-    for (uint32_t k = 0; k < chunk; k++)
-        key[k] = load_key<K>(a, s.edge[0] + min(threadIdx.x + k * tile_threads, s.total - 1));
-#pragma unroll
-    for (uint32_t k = 0; k < chunk; k++)
-        if (threadIdx.x + k * tile_threads < s.total)
-            s.keys[threadIdx.x + k * tile_threads] = words.word(key[k]);
+    with_key_type<K>(a.key_bytes, [&](auto type) {
+        const auto *from = (const decltype(type) *)a.keys_in + s.edge[0];
+        for_items<8>(
+            s.total, [&](uint32_t i, uint32_t k) { return (K)(from + i)[k * tile_threads]; },
+            [&](uint32_t i, uint32_t k, K key) {
+                s.keys[side_of(s, i, k)] = key;
+                if (PLACES)
+                    s.places[side_of(s, i, k)] = (uint16_t)(i + k * tile_threads);
+            },
+            [&](auto &keys) { words.make_words(keys); });
+    });
 }
 
 template <class K, bool PLACES>
-GPI_DEVICE void store_tile(const Tiles &a, const SegmentTile<K, PLACES> &s)
+GPI_DEVICE void store_tile(const Tiles &a, SegmentTile<K, PLACES> &s)
 {
     const TileWords<K, PLACES> words(a);
     if (!PLACES || a.exact)
-#pragma unroll 4
-        for (uint32_t i = threadIdx.x; i < s.total; i += tile_threads)
-            store_key<K>(a, s.edge[0] + i, words.key(s.keys[i]));
-    if (PLACES)
-#pragma unroll 1
-        for (int values = a.exact; values < 1 + (a.value_bytes > 0); values++)
-            move_bytes(s, values ? a.value_bytes : a.key_bytes, values ? a.values_in : a.keys_in,
-                       values ? a.values_out : a.keys_out);
+        with_key_type<K>(a.key_bytes, [&](auto type) {
+            using Key = decltype(type);
+            Key *to = (Key *)a.keys_out + s.edge[0];
+            for_items<8>(
+                s.total, [&](uint32_t i, uint32_t k) { return s.keys[side_of(s, i, k)]; },
+                [&](uint32_t i, uint32_t k, K key) { (to + i)[k * tile_threads] = (Key)key; },
+                [&](auto &keys) { words.make_keys(keys); });
+        });
+    if (PLACES && !a.exact)
+        move_bytes(s, a.key_bytes, a.keys_in, a.keys_out);
+    if (PLACES && a.value_bytes)
+        move_bytes(s, a.value_bytes, a.values_in, a.values_out);
 }
 
 /* Grid: any. After: all segments but long ones are sorted, or nothing has been written as the plan
  * says that all items go another way. */
 template <class K, bool PLACES>
-__global__ void __launch_bounds__(tile_threads, tile_blocks) segsort_tiles_k(Tiles a)
+__global__ void __launch_bounds__(tile_threads, tile_blocks<K, PLACES>) segsort_tiles_k(Tiles a)
 {
-    __shared__ SegmentTile<K, PLACES> s;
+    extern __shared__ uint64_t memory[];
+    SegmentTile<K, PLACES> &s = *reinterpret_cast<SegmentTile<K, PLACES> *>(memory);
     grid_wait();
     const uint64_t n = item_count(a);
     uint64_t step = GPI_SEGSORT_TILE;
@@ -262,8 +338,6 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks) segsort_tiles_k(Til
         find_tile(a, s, n, tile, step);
         __syncthreads();
         if (s.total) {
-            if (threadIdx.x < 64)
-                s.link_heads();
             load_keys(a, s);
             __syncthreads();
             s.sort();
@@ -280,19 +354,24 @@ unsigned apart_blocks(const gp_context *ctx, uint64_t n)
 }
 
 /* The launches: what decides, if there is more than a tile; tiles; words of long segments. */
-template <class Kernel>
-gp_status launch(gp_context *ctx, const char *function, Kernel kernel, const Tiles &t)
+template <class K, bool PLACES>
+gp_status launch(gp_context *ctx, const char *function, const Tiles &t)
 {
+    static uint64_t may;
+    const int bytes = (int)sizeof(SegmentTile<K, PLACES>);
+    const auto kernel = segsort_tiles_k<K, PLACES>;
     const uint64_t steps = gpi_ceil_div(t.n, t.heads ? step_least : GPI_SEGSORT_TILE);
-    const unsigned blocks = (unsigned)gpi_min(steps, (uint64_t)ctx->sm_count * tile_blocks);
+    const uint64_t room = (uint64_t)ctx->sm_count * tile_blocks<K, PLACES>;
     LaunchList list;
+    GPI_TRY(shared_memory_allow(ctx, function, kernel, bytes, &may));
     if (t.heads) {
         const uint64_t most = (uint64_t)ctx->sm_count * heads_blocks;
         const uint64_t passes = gpi_ceil_div(t.num_segments + 1, heads_threads);
         list.add(launch_zeros(t.plan, t.zeroed));
         list.add(launch_of(segsort_heads_k, (unsigned)gpi_min(passes, most), heads_threads, 0, t));
     }
-    list.add(launch_dependent(kernel, t.heads != nullptr, blocks, tile_threads, 0, t));
+    list.add(launch_dependent(kernel, t.heads != nullptr, (unsigned)gpi_min(steps, room),
+                              tile_threads, bytes, t));
     if (t.bases)
         list.add(
             launch_dependent(segsort_pack_k, true, apart_blocks(ctx, t.n), apart_threads, 0, t));
@@ -302,10 +381,10 @@ gp_status launch(gp_context *ctx, const char *function, Kernel kernel, const Til
 gp_status sort_tiles(gp_context *ctx, const char *function, const Tiles *t)
 {
     if (t->key_bytes == 8)
-        return t->places ? launch(ctx, function, segsort_tiles_k<uint64_t, true>, *t)
-                         : launch(ctx, function, segsort_tiles_k<uint64_t, false>, *t);
-    return t->places ? launch(ctx, function, segsort_tiles_k<uint32_t, true>, *t)
-                     : launch(ctx, function, segsort_tiles_k<uint32_t, false>, *t);
+        return t->places ? launch<uint64_t, true>(ctx, function, *t)
+                         : launch<uint64_t, false>(ctx, function, *t);
+    return t->places ? launch<uint32_t, true>(ctx, function, *t)
+                     : launch<uint32_t, false>(ctx, function, *t);
 }
 
 gp_status put_keys(gp_context *ctx, const char *function, const Tiles *t)

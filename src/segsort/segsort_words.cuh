@@ -19,17 +19,42 @@ template <class K, bool PLACES> struct TileWords {
     {
     }
 
-    GPI_DEVICE K word(K x) const
+    /* Of keys x; what is alike for all is decided once. */
+    template <int N> GPI_DEVICE void make_words(K (&x)[N]) const
     {
         if (inf)
-            x = PLACES ? GPI_RADIX_FLOAT(K, x, sign, inf) : GPI_RADIX_EXACT(K, x, sign, inf);
-        return (x ^ flip) & mask;
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                x[k] = PLACES ? GPI_RADIX_FLOAT(K, x[k], sign, inf)
+                              : GPI_RADIX_EXACT(K, x[k], sign, inf);
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            x[k] = (x[k] ^ flip) & mask;
     }
 
-    GPI_DEVICE K key(K w) const
+    template <int N> GPI_DEVICE void make_keys(K (&w)[N]) const
     {
-        w ^= flip;
-        return !PLACES && inf ? GPI_RADIX_UNEXACT(K, w & mask, sign, inf) : w;
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            w[k] ^= flip;
+        if (!PLACES && inf)
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                w[k] = GPI_RADIX_UNEXACT(K, w[k] & mask, sign, inf);
+    }
+
+    GPI_DEVICE K word(K key) const
+    {
+        K x[] = {key};
+        make_words(x);
+        return x[0];
+    }
+
+    GPI_DEVICE K key(K word) const
+    {
+        K w[] = {word};
+        make_keys(w);
+        return w[0];
     }
 };
 
