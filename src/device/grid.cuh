@@ -22,10 +22,24 @@ struct GridBarrier {
     /* The same where that many blocks are left. */
     GPI_DEVICE void wait(uint32_t blocks)
     {
+        arrive(blocks);
+        wait_for_others();
+    }
+
+    /* What a block has written is seen by those that have waited for it. */
+    GPI_DEVICE void arrive(uint32_t blocks)
+    {
         __syncthreads();
         if (threadIdx.x == 0) {
             expected += blocks;
             asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+        }
+    }
+
+    /* Until all have arrived, as this one has. */
+    GPI_DEVICE void wait_for_others()
+    {
+        if (threadIdx.x == 0) {
             uint32_t seen;
             do
                 asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"

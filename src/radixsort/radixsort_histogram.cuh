@@ -108,16 +108,17 @@ template <class K> GPI_DEVICE uint32_t *stop_of_block(const RadixKeys<K> &job, u
 }
 
 /* counts[bucket] += its keys, of all or of one in sample_stride; and the bits that vary. The first
- * FIRST blocks do not count if there are more; STOPS: others stop when the first says so. HALVES: a
- * block's counts have 16 bits, so that twice as many fit. One that overflows loses items, of which
- * plan_buckets() finds too few then. */
-template <int T, bool FLOAT, bool HALVES, class K, uint32_t FIRST = 0, bool STOPS = false>
+ * `idle` blocks do not count if there are more; STOPS: others stop when the first says so. HALVES:
+ * counts of a block have 16 bits, so that twice as many fit. One that overflows loses items, of
+ * which plan_buckets() finds too few then. */
+template <int T, bool FLOAT, bool HALVES, class K, bool STOPS = false>
 __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, int bits,
                                            uint64_t sample_stride, uint32_t *counts,
-                                           uint32_t *table)
+                                           uint32_t *table, uint32_t idle = 0)
 {
     const bool looks = !STOPS || looks_for_passes(job);
-    const uint32_t idle = gridDim.x > FIRST && looks ? FIRST : 0, blocks = gridDim.x - idle;
+    idle = gridDim.x > idle && looks ? idle : 0;
+    const uint32_t blocks = gridDim.x - idle;
     if (blockIdx.x < idle)
         return;
     const DigitOf<K> bucket = {shift, (1u << bits) - 1};
@@ -365,26 +366,23 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
 {
     extern __shared__ __align__(16) char memory[];
     uint32_t *table = (uint32_t *)memory;
-    __shared__ unsigned long long differ;
+    __shared__ K varying[T / 32];
     const K *keys = job.keys[gpi_radix_in];
     const uint64_t n = job.items(), from = n * threadIdx.x / T;
     const uint32_t piece = (uint32_t)(n * (threadIdx.x + 1) / T - from);
-    const K word =
-        job.order.template word<FLOAT>(keys[from + __umulhi(threadIdx.x * 0x9e3779b1u, piece)]);
-    const K varying = warp_or((K)(word ^ job.order.template word<FLOAT>(keys[0])));
-    if (threadIdx.x == 0)
-        differ = 0;
-    __syncthreads();
+    const K key = keys[from + __umulhi(threadIdx.x * 0x9e3779b1u, piece)], first = keys[0];
+    for (int i = threadIdx.x; i < 1 << max(job.bucket_bits, job.bits_if_narrow); i += T)
+        table[i] = 0;
+    const K word = job.order.template word<FLOAT>(key);
+    const K vary_in_warp = warp_or((K)(word ^ job.order.template word<FLOAT>(first)));
     if (lane_id() == 0)
-        atomicOr(&differ, (unsigned long long)varying);
+        varying[threadIdx.x / 32] = vary_in_warp;
     __syncthreads();
+    const K differ = warp_or(lane_id() < T / 32 ? varying[lane_id()] : (K)0);
     BitRange vary = varying_range(job, differ);
     if (vary.end == job.begin)
         vary = {job.begin, job.end};
     const Top t = Top::of(job, vary);
-    for (int i = threadIdx.x; i < 1 << t.bits; i += T)
-        table[i] = 0;
-    __syncthreads();
     const uint32_t bucket = DigitOf<K>{t.shift, (1u << t.bits) - 1}(word);
     atomicAdd(&table[bucket], 1u);
     __syncthreads();
@@ -407,20 +405,22 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
            (uint32_t)close << 24;
 }
 
-/* By the first block, while the others count: whether they do so in vain, which the plan says in
- * `skewed`; then also the sample, if splitters follow and it has a run for each warp at most. */
+/* Blocks of a small sort that look while others count: one for each T / 32 runs of a sample. */
+template <int T, class K> GPI_DEVICE uint32_t looking_blocks(const RadixKeys<K> &job)
+{
+    return max(Splitters<K>::of(job).sample_items() / (T / 32 * split_run), 1u);
+}
+
+/* By these: whether others count in vain, which the plan says in `skewed`; then also the sample. */
 template <int T, bool FLOAT, class K>
 __device__ __noinline__ void look_ahead(const RadixKeys<K> &job)
 {
     const uint32_t seen = look<T, FLOAT, false, K>(job) >> 16;
-    if (!seen)
-        return;
     const bool close = seen >> 8;
-    const bool sampled = !close && Splitters<K>::of(job).sample_items() <= T / 32 * split_run;
-    if (sampled)
-        take_sample<T>(job, 0, 1);
-    if (threadIdx.x == 0)
-        job.plan->skewed = close ? gpi_radix_close : sampled ? gpi_radix_sampled : gpi_radix_skewed;
+    if (seen && !close)
+        take_sample<T>(job, blockIdx.x, looking_blocks<T>(job));
+    if (seen && blockIdx.x == 0 && threadIdx.x == 0)
+        job.plan->skewed = close ? gpi_radix_close : gpi_radix_sampled;
 }
 
 } // namespace GPI_SPACE

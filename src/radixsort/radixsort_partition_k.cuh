@@ -67,6 +67,14 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         return of_few.template find<T, FLOAT>(job, vary.end, barrier);
     }
 
+    /* Blocks that look while others count. */
+    GPI_DEVICE uint32_t looking() const
+    {
+        if constexpr (looks_ahead)
+            return job.split_bits ? looking_blocks<T>(job) : 1;
+        return looks_early;
+    }
+
     /* By the same code whenever keys are counted, as it comes from memory. */
     GPI_DEVICE void count(Top t, uint32_t *counts) const
     {
@@ -76,9 +84,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                 count_buckets<T, FLOAT, true, K>(job, t.shift, t.bits, 1, counts, table);
                 return;
             }
-        constexpr uint32_t first = looks_ahead || looks_early; /* block, which looks meanwhile */
-        count_buckets<T, FLOAT, false, K, first, looks_early>(job, t.shift, t.bits, 1, counts,
-                                                              table);
+        count_buckets<T, FLOAT, false, K, looks_early>(job, t.shift, t.bits, 1, counts, table,
+                                                       looking());
     }
 
     /* The bits that vary in a sample; false if passes follow, so that keys need not be counted. */
@@ -161,7 +168,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
             }
         Top t = top(vary);
         if constexpr (looks_ahead)
-            if (blockIdx.x == 0 && gridDim.x > 1 && job.split_bits)
+            if (job.split_bits && blockIdx.x < looking() && gridDim.x > looking())
                 look_ahead<T, FLOAT, K>(job);
         if constexpr (looks_early)
             if (blockIdx.x == 0 && gridDim.x > 1 && looks_for_passes(job))
@@ -427,7 +434,7 @@ gp_status add_partition(CallLaunches &list, const RadixJobOf<K, VB> &job)
     if constexpr (splits)
         if (job.split_bits)
             shared =
-                std::max(usual, (int)SplitArray<K, VB, T>::bytes(job.n, blocks, job.split_bits));
+                std::max(usual, (int)SplitMemory<K, VB, T>::bytes(job.n, blocks, job.split_bits));
     return list.add_with(most, &allowed, launch_cooperative(kernel, blocks, T, shared, job));
 }
 

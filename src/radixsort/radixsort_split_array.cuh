@@ -20,22 +20,17 @@ namespace GPI_SPACE
 template <class K, int VB, int T> struct SplitArray {
     using V = typename Payload<VB>::type;
     using Job = RadixJob<K, V>;
-    static constexpr uint32_t warps = T / 32, batch = sizeof(K) == 8 ? 4 : 8; /* rows */
-    static constexpr uint32_t item_bytes = VB > (int)sizeof(K) ? VB : (uint32_t)sizeof(K);
+    using Memory = SplitMemory<K, VB, T>;
+    static constexpr uint32_t warps = T / 32, batch = 4; /* rows */
 
     static constexpr uint32_t one_run = 1 << 16; /* beside a number of items */
 
     /* Beside a place: the bucket's items are equal, and go to the output. */
     static constexpr uint32_t in_order = 1u << 31;
 
-    struct Shared {
-        Job job; /* parameters of a kernel are read slowly by address, copies of threads fill the
-                  * L1 */
-        uint32_t sums[warps];
-    };
-
-    const Job &job;
-    Shared &s;
+    const Job
+        &job; /* in shared memory: parameters of a kernel are read slowly by address, copies of
+                     * threads fill the L1 */
     const Splitters<K> splitters;
     const uint32_t buckets, share;
     uint32_t first, count; /* items of the share */
@@ -52,45 +47,19 @@ template <class K, int VB, int T> struct SplitArray {
     uint32_t *runs, *heads;
     uint16_t *runs_before;
 
-    /* Items of a share, whole rows. */
-    static __host__ __device__ constexpr uint32_t share_of(uint64_t n, uint32_t blocks)
-    {
-        return ((uint32_t)((n + blocks - 1) / blocks) + 31) / 32 * 32;
-    }
-
-    static __host__ __device__ constexpr uint32_t moved_bytes(uint64_t n, uint32_t share, int bits)
-    {
-        const uint32_t ranking = split_sample_items(n, bits) * (uint32_t)sizeof(K) + 512;
-        const uint32_t before = ((uint32_t)sizeof(K) << bits) + share * 2;
-        const uint32_t items = share * item_bytes, found = before > items ? before : items;
-        return ranking > found ? ranking : found;
-    }
-
-    static __host__ __device__ constexpr uint32_t counts_bytes(uint32_t share, int bits)
-    {
-        const uint32_t before = 2 * warps << bits, after = (4u << bits) + share / 32 * 6;
-        return ((before > after ? before : after) + 3) / 4 * 4;
-    }
-
-    static __host__ __device__ constexpr uint64_t bytes(uint64_t n, uint32_t blocks, int bits)
-    {
-        const uint32_t share = share_of(n, blocks);
-        return moved_bytes(n, share, bits) + (4ull << bits) + counts_bytes(share, bits) + share * 2;
-    }
-
-    GPI_DEVICE SplitArray(Shared &s_, char *memory)
-        : job(s_.job), s(s_), splitters(Splitters<K>::of(s_.job)), buckets(splitters.buckets()),
-          share(share_of(job.items(), gridDim.x)), moved(memory)
+    GPI_DEVICE SplitArray(const Job &job_, char *memory)
+        : job(job_), splitters(Splitters<K>::of(job_)), buckets(splitters.buckets()),
+          share(Memory::share_of(job.items(), gridDim.x)), moved(memory)
     {
         const uint32_t n = (uint32_t)job.items();
         first = min(blockIdx.x * share, n);
         count = min(share, n - first);
-        begins = (uint32_t *)(memory + moved_bytes(n, share, job.split_bits));
+        begins = (uint32_t *)(memory + Memory::moved_bytes(n, share, job.split_bits));
         runs = begins + buckets;
         counts = (uint16_t *)runs;
         heads = runs + buckets;
         runs_before = (uint16_t *)(heads + share / 32);
-        places = counts + counts_bytes(share, job.split_bits) / 2;
+        places = counts + Memory::counts_bytes(share, job.split_bits) / 2;
     }
 
     static GPI_DEVICE uint32_t warp()
@@ -136,7 +105,7 @@ template <class K, int VB, int T> struct SplitArray {
     {
         uint32_t at = 0;
         for (uint32_t i = threadIdx.x; i - threadIdx.x < end; i += T) {
-            const uint2 sum = block_sums<T>(i < end ? value(i) : 0, s.sums);
+            const uint2 sum = split_sums<T>(i < end ? value(i) : 0);
             if (i < end)
                 f(i, at + sum.x);
             at += sum.y;
@@ -215,7 +184,7 @@ template <class K, int VB, int T> struct SplitArray {
             buckets,
             [&](uint32_t b) {
                 uint32_t sum = 0;
-#pragma unroll
+#pragma unroll 4
                 for (uint32_t w = 0; w < warps; w++)
                     sum += of_warp(b, w);
                 *of_block(b, blockIdx.x) = sum && any_order() ? atomicAdd(totals() + b, sum) : sum;
@@ -224,7 +193,7 @@ template <class K, int VB, int T> struct SplitArray {
             [&](uint32_t b, uint32_t before) {
                 begins[b] = before;
                 uint32_t at = before % one_run;
-#pragma unroll
+#pragma unroll 4
                 for (uint32_t w = 0; w < warps; w++) {
                     const uint32_t own = of_warp(b, w);
                     of_warp(b, w) = (uint16_t)at;
@@ -285,33 +254,69 @@ template <class K, int VB, int T> struct SplitArray {
         });
     }
 
-    /* The block's runs, and where they go; false if a bucket is too large. Each block adds some of
-     * the buckets to the list that radixsort_bucket_k.cuh gets from adaptive partitioning, too. */
-    GPI_DEVICE bool place() const
+    GPI_DEVICE bool has_items(uint32_t bucket) const
     {
-        bool fits = true;
-        for_sums(
-            buckets, [&](uint32_t b) { return __ldcg(totals() + b); },
-            [&](uint32_t b, uint32_t start) {
-                const uint32_t begin = begins[b] % one_run, total = __ldcg(totals() + b);
-                const uint32_t end = b + 1 < buckets ? begins[b + 1] % one_run : count;
-                const gpi_radix_entry entry = split_entry(splitters, b, start, total);
-                const bool word = entry.bits == 0;
-                if (b % gridDim.x == blockIdx.x)
-                    job.adaptive.entries[b] = entry;
-                fits = fits && (word || total <= 2 * job.bucket_max);
-                if (begin < end) {
-                    runs[begins[b] / one_run] =
-                        start + __ldcg(of_block(b, blockIdx.x)) - begin + (word ? in_order : 0);
-                    atomicOr(&heads[begin / 32], 1u << begin % 32);
-                }
-            });
-        fits = __syncthreads_and(fits);
+        const uint32_t end = bucket + 1 < buckets ? begins[bucket + 1] % one_run : count;
+        return begins[bucket] % one_run < end;
+    }
+
+    /* Where runs begin in the block; heads are zero. Then the block synchronizes. */
+    GPI_DEVICE void find_heads() const
+    {
+        for (uint32_t b = threadIdx.x; b < buckets; b += T)
+            if (has_items(b))
+                atomicOr(&heads[begins[b] % one_run / 32], 1u << begins[b] % 32);
+        __syncthreads();
         for_sums(
             share / 32, [&](uint32_t row) { return __popc(heads[row]); },
             [&](uint32_t row, uint32_t before) { runs_before[row] = (uint16_t)before; });
-        __syncthreads();
-        return fits;
+    }
+
+    /* Where the block's runs go; false if a bucket is too large. Each block adds some of the
+     * buckets to the list that radixsort_bucket_k.cuh gets from adaptive partitioning, too. */
+    GPI_DEVICE bool place() const
+    {
+        bool fits = true;
+        gpi_radix_entry entry; /* of the thread's bucket, and its items in blocks before */
+        uint32_t before = 0;
+        for_sums(
+            buckets,
+            [&](uint32_t b) {
+                before = __ldcg(of_block(b, blockIdx.x));
+                entry = split_entry(splitters, b, 0, __ldcg(totals() + b));
+                return entry.count;
+            },
+            [&](uint32_t b, uint32_t start) {
+                entry.first = start;
+                const bool word = entry.bits == 0;
+                if (b % gridDim.x == blockIdx.x)
+                    job.adaptive.entries[b] = entry;
+                fits = fits && (word || entry.count <= 2 * job.bucket_max);
+                if (has_items(b))
+                    runs[begins[b] / one_run] =
+                        start + before - begins[b] % one_run + (word ? in_order : 0);
+            });
+        return __syncthreads_and(fits);
+    }
+
+    /* Where runs go, when the counts of all blocks are there; false if a bucket is too large. */
+    GPI_DEVICE bool find_runs(GridBarrier &barrier) const
+    {
+        barrier.wait_for_others();
+        if (!any_order()) {
+            sum_blocks();
+            barrier.arrive(gridDim.x);
+        }
+        find_heads();
+        if (!any_order())
+            barrier.wait_for_others();
+        if (place())
+            return true;
+        barrier.wait(); /* passes count where totals are */
+        for (uint32_t b = threadIdx.x; b < buckets; b += T)
+            totals()[b] = 0;
+        barrier.wait();
+        return false;
     }
 
     /* store(to, at, x) for all items in order, which begin at the block's place 0. */
@@ -334,21 +339,49 @@ template <class K, int VB, int T> struct SplitArray {
         __syncthreads();
     }
 
-    GPI_DEVICE void write_keys() const
+    /* Of keys, or of values. */
+    template <class X>
+    GPI_DEVICE ValueArray<X> array(bool keys, uint32_t place, uint32_t at = 0) const
     {
-        K *const out = job.keys[gpi_radix_out], *const tmp = job.keys[gpi_radix_tmp];
-        write<K>([&](bool done, uint32_t at, K key) { (done ? out : tmp)[at] = key; });
+        if constexpr (VB > 0 && std::is_same_v<X, V>)
+            if (!keys)
+                return job.values_at(place, at);
+        return {(void *)(job.keys[place] + at), sizeof(K)};
     }
 
-    GPI_DEVICE void move_values(GridBarrier &barrier) const
+    /* Keys, or then values, to their buckets; false if one of these is too large. */
+    template <class X> GPI_DEVICE bool move(GridBarrier &barrier, bool keys) const
     {
-        const ValueArray<V> from = job.values_at(gpi_radix_in, first);
-        put_in_order<V>([&](uint32_t p) { return from ? from.load(p) : (V)(first + p); });
-        __syncthreads();
-        if (job.in_place) /* or others would still read what equal keys' values are written to */
-            barrier.wait();
-        const ValueArray<V> out = job.values_at(gpi_radix_out), tmp = job.values_at(gpi_radix_tmp);
-        write<V>([&](bool done, uint32_t at, V value) { (done ? out : tmp).store(at, value); });
+        const ValueArray<X> from = array<X>(keys, gpi_radix_in, first);
+        put_in_order<X>([&](uint32_t p) { return from ? from.load(p) : (X)(first + p); });
+        if (keys) {
+            if (!find_runs(barrier))
+                return false;
+        } else {
+            __syncthreads();
+            if (job.in_place) /* others may still read where equal keys' values go */
+                barrier.wait();
+        }
+        const ValueArray<X> out = array<X>(keys, gpi_radix_out),
+                            tmp = array<X>(keys, gpi_radix_tmp);
+        write<X>([&](bool done, uint32_t at, X x) { (done ? out : tmp).store(at, x); });
+        return true;
+    }
+
+    /* By the same code where they are of one size, as it comes from memory. */
+    GPI_DEVICE bool move_all(GridBarrier &barrier) const
+    {
+        if constexpr (VB == sizeof(K)) {
+            bool moves = true;
+#pragma unroll 1
+            for (int i = 0; i < 2 && moves; i++)
+                moves = move<V>(barrier, i == 0);
+            return moves;
+        } else if constexpr (VB > 0) {
+            return move<K>(barrier, true) && move<V>(barrier, false);
+        } else {
+            return move<K>(barrier, true);
+        }
     }
 
     /* True if blocks can sort the buckets, which have their items then. */
@@ -365,27 +398,13 @@ template <class K, int VB, int T> struct SplitArray {
         barrier.wait();
         find_buckets();
         sum_warps();
-        if (!any_order()) {
-            barrier.wait();
-            sum_blocks();
-        }
+        barrier.arrive(gridDim.x);
         find_places();
         __syncthreads();
         for (uint32_t row = threadIdx.x; row < share / 32; row += T)
             heads[row] = 0;
-        const K *from = job.keys[gpi_radix_in] + first;
-        put_in_order<K>([&](uint32_t p) { return from[p]; });
-        barrier.wait();
-        if (!place()) { /* passes count where totals are */
-            barrier.wait();
-            for (uint32_t b = threadIdx.x; b < buckets; b += T)
-                totals()[b] = 0;
-            barrier.wait();
+        if (!move_all(barrier))
             return false;
-        }
-        write_keys();
-        if constexpr (VB > 0)
-            move_values(barrier);
         if (blockIdx.x == 0 && threadIdx.x == 0)
             job.plan->entries = buckets;
         return true;
@@ -398,39 +417,12 @@ __device__ __noinline__ bool split_array(const RadixJobOf<K, VB> &job)
 {
     using Work = SplitArray<K, VB, T>;
     extern __shared__ __align__(16) char memory[];
-    __shared__ typename Work::Shared shared;
+    __shared__ typename Work::Job shared;
     static_assert(sizeof(job) % sizeof(uint32_t) == 0, "whole words");
     for (uint32_t i = threadIdx.x; i < sizeof(job) / sizeof(uint32_t); i += T)
-        ((uint32_t *)&shared.job)[i] = ((const uint32_t *)&job)[i];
+        ((uint32_t *)&shared)[i] = ((const uint32_t *)&job)[i];
     __syncthreads();
     return Work(shared, memory).run();
-}
-
-/* ---- for the launch ---- */
-
-/* Blocks of a partition kernel. */
-inline unsigned partition_blocks(const gp_context *ctx, uint64_t n)
-{
-    const uint64_t most = n / radix_tuning.block_items + 1, sms = (uint64_t)ctx->sm_count;
-    return (unsigned)(most < sms ? most : sms);
-}
-
-/* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or the place
- * of states their counts. */
-template <int VB, class K>
-int split_bits_of(const gp_context *ctx, const RadixKeys<K> &job, const gpi_radix_layout &layout)
-{
-    using Work = SplitArray<K, VB, radix_tuning.tile_threads>;
-    const uint32_t blocks = partition_blocks(ctx, job.n);
-    int bits = job.bucket_bits;
-    while (bits < radix_tuning.split_bits &&
-           job.n >> bits > radix_split_mean(sizeof(K), VB, job.bucket_max))
-        bits++;
-    const bool fits =
-        job.n >> bits <= job.bucket_max / 2 &&
-        (blocks + 1ull) << bits <= layout.rows * radix_bins &&
-        Work::bytes(job.n, blocks, bits) + 1024 <= (uint64_t)radix_tuning.shared_bytes;
-    return fits ? bits : 0;
 }
 
 } // namespace GPI_SPACE

@@ -45,6 +45,38 @@ __host__ __device__ constexpr uint32_t split_sample_items(uint64_t n, int bits)
     return (uint32_t)(large ? 2 * radix_tuning.split_sample : radix_tuning.split_sample) << bits;
 }
 
+/* What the partition of an array between them has in shared memory; see SplitArray. */
+template <class K, int VB, int T> struct SplitMemory {
+    static constexpr uint32_t warps = T / 32;
+    static constexpr uint32_t item_bytes = VB > (int)sizeof(K) ? VB : (uint32_t)sizeof(K);
+
+    /* Items of a share, whole rows. */
+    static __host__ __device__ constexpr uint32_t share_of(uint64_t n, uint32_t blocks)
+    {
+        return ((uint32_t)((n + blocks - 1) / blocks) + 31) / 32 * 32;
+    }
+
+    static __host__ __device__ constexpr uint32_t moved_bytes(uint64_t n, uint32_t share, int bits)
+    {
+        const uint32_t ranking = split_sample_items(n, bits) * (uint32_t)sizeof(K) + 512;
+        const uint32_t before = ((uint32_t)sizeof(K) << bits) + share * 2;
+        const uint32_t items = share * item_bytes, found = before > items ? before : items;
+        return ranking > found ? ranking : found;
+    }
+
+    static __host__ __device__ constexpr uint32_t counts_bytes(uint32_t share, int bits)
+    {
+        const uint32_t before = 2 * warps << bits, after = (4u << bits) + share / 32 * 6;
+        return ((before > after ? before : after) + 3) / 4 * 4;
+    }
+
+    static __host__ __device__ constexpr uint64_t bytes(uint64_t n, uint32_t blocks, int bits)
+    {
+        const uint32_t share = share_of(n, blocks);
+        return moved_bytes(n, share, bits) + (4ull << bits) + counts_bytes(share, bits) + share * 2;
+    }
+};
+
 /* The splitters as they stand in the sorted sample, where some may be equal. Number b is the lower
  * bound of bucket b, so there is no number 0. */
 template <class K> struct Splitters {
@@ -209,7 +241,7 @@ GPI_DEVICE void add_before(const K *run, bool is_before, const K (&word)[N], uin
 #pragma unroll
     for (int i = 0; i < N; i++)
         less[i] = 0;
-#pragma unroll
+#pragma unroll 1
     for (uint32_t step = split_run / 2; step; step /= 2)
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -254,6 +286,20 @@ template <int T, class K> __device__ __noinline__ void rank_sample(const RadixKe
     }
 }
 
+/* block_sums() as a call: its code comes from memory once. */
+template <int T> __device__ __noinline__ uint2 split_sums(uint32_t value)
+{
+    __shared__ uint32_t sums[T / 32];
+    const uint32_t upto = warp_running_sum(value);
+    __syncthreads();
+    if (lane_id() == 31)
+        sums[threadIdx.x / 32] = upto;
+    __syncthreads();
+    const uint32_t other = lane_id() < T / 32 ? sums[lane_id()] : 0;
+    const uint32_t before = warp_sum(lane_id() < threadIdx.x / 32 ? other : 0);
+    return make_uint2(before + upto - value, warp_sum(other));
+}
+
 /* What sorts bucket b; equal words are in the output. */
 template <class K>
 GPI_DEVICE gpi_radix_entry split_entry(const Splitters<K> &splitters, uint32_t b, uint32_t first,
@@ -266,6 +312,33 @@ GPI_DEVICE gpi_radix_entry split_entry(const Splitters<K> &splitters, uint32_t b
     const uint32_t bits = word ? 0 : 64 - __clzll((long long)range);
     const uint32_t from = word ? gpi_radix_out : gpi_radix_tmp;
     return {base, first, count, bits, from};
+}
+
+/* ---- for the launch ---- */
+
+/* Blocks of a partition kernel. */
+inline unsigned partition_blocks(const gp_context *ctx, uint64_t n)
+{
+    const uint64_t most = n / radix_tuning.block_items + 1, sms = (uint64_t)ctx->sm_count;
+    return (unsigned)(most < sms ? most : sms);
+}
+
+/* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or the place
+ * of states their counts. */
+template <int VB, class K>
+int split_bits_of(const gp_context *ctx, const RadixKeys<K> &job, const gpi_radix_layout &layout)
+{
+    using Memory = SplitMemory<K, VB, radix_tuning.tile_threads>;
+    const uint32_t blocks = partition_blocks(ctx, job.n);
+    int bits = job.bucket_bits;
+    while (bits < radix_tuning.split_bits &&
+           job.n >> bits > radix_split_mean(sizeof(K), VB, job.bucket_max))
+        bits++;
+    const bool fits =
+        job.n >> bits <= job.bucket_max / 2 &&
+        (blocks + 1ull) << bits <= layout.rows * radix_bins &&
+        Memory::bytes(job.n, blocks, bits) + 1024 <= (uint64_t)radix_tuning.shared_bytes;
+    return fits ? bits : 0;
 }
 
 } // namespace GPI_SPACE
