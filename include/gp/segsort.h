@@ -61,8 +61,7 @@ extern "C" {
  * ones take one sort of words of 8 bytes, of the number of a segment and a key; if keys are of 8
  * bytes or compared in some of their bits, or n is above 2^34, all items take that if there is one:
  * a sort of words of 4 or 8 bytes, beside positions and with a gather where these do not tell the
- * key. So do all segments of fewer than 2^14 items that are more than 4608, or more than 36864
- * segments of fewer items.
+ * key. So do fewer than 4096 items in more than 32768 segments.
  * @since 0.1
  */
 GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const void *keys_in,
@@ -106,7 +105,7 @@ GP_API gp_status gp_radix_sort_segmented(gp_context *ctx, gp_dtype dtype, const 
  *         unspecified.
  *
  * Cost as gp_radix_sort_segmented(), but on CUDA all items take the sort if one segment is longer
- * than 3584 and n above 4608, or value_bytes is not 1, 2, 4, 8 or 16, and values of more than 4
+ * than 3584 and n above 4096, or value_bytes is not 1, 2, 4, 8 or 16, and values of more than 4
  * bytes take a gather after it.
  * @since 0.1
  */

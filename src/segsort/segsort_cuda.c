@@ -16,8 +16,6 @@
 GPI_SMS(DECLARE)
 static const struct gpi_segsort_kernels *const kernels[] = {GPI_SMS(ROW)};
 
-enum { FROM = GPI_SEGSORT_TILE }; /* items; fewer go by parts if they are no tile (merge-32) */
-
 /* Segments of all items are numbers of that width; num_segments is that of an item in none. */
 static size_t number_bytes(const struct gpi_segsort_job *s)
 {
@@ -57,12 +55,13 @@ static bool is_one_tile(const struct gpi_segsort_job *s)
     return s->job.n <= GPI_SEGSORT_TILE && s->num_segments <= 8 * GPI_SEGSORT_TILE;
 }
 
-/* Whether segments that fit a block are sorted there. */
+/* Whether segments that fit a block are sorted there: parts take longer but for a few items of many
+ * segments (merge-32). */
 static bool has_tiles(const struct gpi_segsort_job *s)
 {
     const size_t bytes = s->job.value_bytes;
     return s->job.algorithm != GP_ALGORITHM_CUB && bytes <= 16 && (bytes & (bytes - 1)) == 0 &&
-           (is_one_tile(s) || s->job.n >= FROM);
+           (is_one_tile(s) || s->job.n >= GPI_SEGSORT_TILE);
 }
 
 /* Of the plan and the bits. */
@@ -152,8 +151,8 @@ size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_
     cuda.backend = GP_BACKEND_CUDA;
     if (s->job.begin_bit == s->job.end_bit)
         return 0;
-    if (fewer.job.n > FROM)
-        fewer.job.n = FROM;
+    if (fewer.job.n > GPI_SEGSORT_TILE)
+        fewer.job.n = GPI_SEGSORT_TILE;
     const size_t all = bytes_of(&cuda, s), least = parts_bytes(&cuda, &fewer);
     return all > least ? all : least;
 }
