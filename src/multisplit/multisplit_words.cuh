@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "device/word_type.cuh"
 #include "multisplit/multisplit_kernels.cuh"
 #include "multisplit/multisplit_meet.cuh"
 
@@ -21,19 +22,6 @@ namespace GPI_SPACE
 constexpr int split_words_many =
     split_threads * GPI_MULTISPLIT_LARGE_TILE_BYTES / GPI_MULTISPLIT_WORD_TILE_BYTES;
 template <int THREADS> constexpr int split_words_resident = THREADS > split_threads ? 2 : 3;
-
-/* f of an item's type, where items of up to 4 bytes share the code. */
-template <class Word, class F> GPI_DEVICE void with_item(uint32_t bytes, const F &f)
-{
-    if constexpr (sizeof(Word) > 4)
-        f(Word());
-    else if (bytes == 4)
-        f(uint32_t());
-    else if (bytes == 2)
-        f(uint16_t());
-    else
-        f(uint8_t());
-}
 
 /* Of 32 items of a tile, per warp. */
 template <class Word>
@@ -85,7 +73,7 @@ template <class Word, int THREADS> struct SplitWords {
 #pragma unroll
         for (int k = 0; k < rows; k++)
             rank[k] = 32 * k < left ? numbers[32 * k] : split_absent;
-        with_item<Word>(a.item_bytes, [&](auto type) {
+        with_word_type<Word>(a.item_bytes, [&](auto type) {
             const auto *in = (const decltype(type) *)a.in + first + first_item();
 #pragma unroll
             for (int k = 0; k < rows; k++)
@@ -178,7 +166,7 @@ template <class Word, int THREADS> struct SplitWords {
                 if constexpr (sizeof(Word) < 16) /* or they leave in four stores */
                     __builtin_assume(__isGlobal(to[j]));
             }
-            with_item<Word>(a.item_bytes, [&](auto type) {
+            with_word_type<Word>(a.item_bytes, [&](auto type) {
 #pragma unroll
                 for (int j = 0; j < batch; j++)
                     if (32 * (k + j) < left)

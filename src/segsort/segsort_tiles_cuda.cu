@@ -8,6 +8,7 @@
 #include "core/words.h"
 #include "device/gpu.cuh"
 #include "device/host.cuh"
+#include "device/word_type.cuh"
 #include "segsort/segsort_apart.cuh"
 #include "segsort/segsort_tile.cuh"
 
@@ -188,19 +189,6 @@ GPI_DEVICE void find_tile(const Tiles &a, SegmentTile<K, PLACES> &s, uint64_t n,
 
 /* ---- keys and values ------------------------------------------------------------------------- */
 
-/* f(type of keys of K). */
-template <class K, class F> GPI_DEVICE void with_key_type(uint32_t bytes, F f)
-{
-    if constexpr (sizeof(K) == 8)
-        f(uint64_t());
-    else if (bytes == 4)
-        f(uint32_t());
-    else if (bytes == 2)
-        f(uint16_t());
-    else
-        f(uint8_t());
-}
-
 /* get() and put() of all items of a tile, N of a thread at a time; all() is done between. */
 template <int N, class Get, class Put, class All>
 GPI_DEVICE void for_items(uint32_t total, const Get &get, const Put &put, const All &all)
@@ -285,7 +273,7 @@ template <class Tile> GPI_DEVICE void move_bytes(Tile &s, uint32_t bytes, const 
 template <class K, bool PLACES> GPI_DEVICE void load_keys(const Tiles &a, SegmentTile<K, PLACES> &s)
 {
     const TileWords<K, PLACES> words(a);
-    with_key_type<K>(a.key_bytes, [&](auto type) {
+    with_word_type<K>(a.key_bytes, [&](auto type) {
         const auto *from = (const decltype(type) *)a.keys_in + s.edge[0];
         for_items<8>(
             s.total, [&](uint32_t i, uint32_t k) { return (K)(from + i)[k * tile_threads]; },
@@ -303,7 +291,7 @@ GPI_DEVICE void store_tile(const Tiles &a, SegmentTile<K, PLACES> &s)
 {
     const TileWords<K, PLACES> words(a);
     if (!PLACES || a.exact)
-        with_key_type<K>(a.key_bytes, [&](auto type) {
+        with_word_type<K>(a.key_bytes, [&](auto type) {
             using Key = decltype(type);
             Key *to = (Key *)a.keys_out + s.edge[0];
             for_items<8>(
