@@ -3,7 +3,7 @@
 #pragma once
 
 #include "csr/csr_coo_kernels.cuh"
-#include "device/warp.cuh"
+#include "device/network.cuh"
 
 namespace GPI_SPACE
 {
@@ -50,53 +50,6 @@ template <class I, uint32_t MOST> struct ColumnsSide {
         return i + i / line;
     }
 };
-
-/* ---- sorting in registers -------------------------------------------------------------------- */
-
-template <class W> GPI_DEVICE void put_in_order(W &a, W &b)
-{
-    const W low = min(a, b), high = max(a, b);
-    a = low, b = high;
-}
-
-/* Batcher's odd-even merge sort. */
-template <class W> GPI_DEVICE void sort_lane(W (&w)[piece_lane])
-{
-    constexpr int pairs[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
-                                {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
-                                {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
-#pragma unroll
-    for (int p = 0; p < 19; p++)
-        put_in_order(w[pairs[p][0]], w[pairs[p][1]]);
-}
-
-/* The words of each 2 lanes .. of `lanes` lanes become one ascending list, of two that are. */
-template <class W> GPI_DEVICE void merge_lanes(W (&w)[piece_lane], int lanes)
-{
-    W other[piece_lane];
-#pragma unroll
-    for (int k = 0; k < piece_lane; k++)
-        other[k] = shuffle_xor(w[piece_lane - 1 - k], lanes - 1);
-    bool upper = lane_id() & lanes / 2;
-#pragma unroll
-    for (int k = 0; k < piece_lane; k++)
-        w[k] = (w[k] < other[k]) != upper ? w[k] : other[k];
-#pragma unroll 1
-    for (int apart = lanes / 4; apart; apart /= 2) {
-        upper = lane_id() & apart;
-#pragma unroll
-        for (int k = 0; k < piece_lane; k++) {
-            const W got = shuffle_xor(w[k], apart);
-            w[k] = (w[k] < got) != upper ? w[k] : got;
-        }
-    }
-#pragma unroll
-    for (int apart = piece_lane / 2; apart; apart /= 2)
-#pragma unroll
-        for (int k = 0; k < piece_lane; k++)
-            if (!(k & apart))
-                put_in_order(w[k], w[k + apart]);
-}
 
 /* The arrays of a call. */
 template <class I> struct ColumnsArgs {
@@ -227,7 +180,7 @@ template <class I, class Side> struct RowPiece {
 
     GPI_DEVICE void sort(uint32_t (&w)[piece_lane]) const
     {
-        sort_lane(w);
+        sort_thread(w);
 #pragma unroll 1
         for (int lanes = 2; lanes <= 1 << log; lanes *= 2)
             merge_lanes(w, lanes);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whole segments sorted by a block: by threads of one warp that are a power of two, or by all, in
- * registers (segsort_network.cuh). Segments are listed by how many that takes, and those of a list
+ * registers (device/network.cuh). Segments are listed by how many that takes, and those of a list
  * are sorted by a warp at a time. What stands in shared memory is their keys as order words, and
  * the place that each had in the tile where that goes along; words have it behind the key, so that
  * no two are equal.
  */
 #pragma once
 
+#include "device/network.cuh"
 #include "segsort/segsort_internal.h"
-#include "segsort/segsort_network.cuh"
 
 namespace GPI_SPACE
 {

@@ -92,4 +92,14 @@ template <class W, int E> GPI_DEVICE void exchange_lanes(W (&w)[E], int apart)
         w[k] = of_side(w[k], shuffle_xor(w[k], apart), upper);
 }
 
+/* The words of each 2 lanes .. of `lanes` lanes become one ascending list, of two that are. */
+template <class W, int E> GPI_DEVICE void merge_lanes(W (&w)[E], int lanes)
+{
+    halve_lists(w, lanes);
+#pragma unroll 1
+    for (int apart = lanes / 4; apart; apart /= 2)
+        exchange_lanes(w, apart);
+    merge_thread(w);
+}
+
 } // namespace GPI_SPACE
