@@ -61,13 +61,13 @@ static bool has_tiles(const struct gpi_segsort_job *s)
 {
     const size_t bytes = s->job.value_bytes;
     return s->job.algorithm != GP_ALGORITHM_CUB && bytes <= 16 && (bytes & (bytes - 1)) == 0 &&
-           (is_one_tile(s) || s->job.n >= GPI_SEGSORT_TILE);
+           s->num_segments <= INT32_MAX && (is_one_tile(s) || s->job.n >= GPI_SEGSORT_TILE);
 }
 
-/* Of the plan and the bits. */
-static size_t heads_bytes(const struct gpi_segsort_job *s)
+/* Of the plan and the marks. */
+static size_t marks_bytes(const struct gpi_segsort_job *s)
 {
-    return sizeof(struct gpi_segsort_plan) + (s->job.n / 32 + 1) * 4;
+    return sizeof(struct gpi_segsort_plan) + (s->job.n / GPI_SEGSORT_MARK + 1) * 4;
 }
 
 static struct gpi_segsort_tiles tiles_of(const struct gpi_segsort_job *s,
@@ -141,7 +141,7 @@ static size_t parts_bytes(const gp_target *target, const struct gpi_segsort_job 
 static size_t bytes_of(const gp_target *target, const struct gpi_segsort_job *s)
 {
     return (has_apart(s) ? apart_bytes(target, s) : parts_bytes(target, s)) +
-           (has_tiles(s) ? gpi_piece(heads_bytes(s)) : 0);
+           (has_tiles(s) ? gpi_piece(marks_bytes(s)) : 0);
 }
 
 size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_job *s)
@@ -206,9 +206,9 @@ gp_status gpi_segsort_cuda(gp_context *ctx, const char *function, const struct g
     if (one)
         return kernels[ctx->sm_row]->sort(ctx, function, &t);
     if (has_tiles(s)) {
-        t.zeroed = heads_bytes(s);
+        t.zeroed = marks_bytes(s);
         t.plan = gpi_frame_take(&frame, t.zeroed);
-        t.heads = (uint32_t *)(t.plan + 1);
+        t.marks = (uint32_t *)(t.plan + 1);
         if (has_apart(s))
             return sort_apart(ctx, function, s, &t, &frame);
         GPI_TRY(kernels[ctx->sm_row]->sort(ctx, function, &t));

@@ -14,7 +14,7 @@
  *
  * Scratch, each piece 256-byte aligned:
  *   CPU    [keys n][values or indices n][indices n][copy of values][counts]
- *   CUDA   [plan, bits n], then [lists of long segments][words n][words n][the sort's]
+ *   CUDA   [plan, marks n / 128], then [lists of long segments][words n][words n][the sort's]
  *          or [numbers of segments n][the sort's]; none where all fit one block
  */
 #ifndef GPI_SEGSORT_INTERNAL_H
@@ -54,8 +54,8 @@ size_t gpi_segsort_cuda_bytes(const gp_target *target, const struct gpi_segsort_
 
 /* ---- CUDA: segments that fit a block ---- */
 
-/* Items of a tile; segments of up to LONGEST leave enough of it to others. */
-enum { GPI_SEGSORT_TILE = 4096, GPI_SEGSORT_LONGEST = 3584 };
+/* Items of a tile; segments of up to LONGEST leave enough of it to others; items of a mark. */
+enum { GPI_SEGSORT_TILE = 4096, GPI_SEGSORT_LONGEST = 3584, GPI_SEGSORT_MARK = 128 };
 
 /* In the context's memory, zeros at first. */
 struct gpi_segsort_plan {
@@ -78,7 +78,7 @@ struct gpi_segsort_tiles {
     const void *offsets, *keys_in, *values_in;
     void *keys_out, *values_out;
     struct gpi_segsort_plan *plan; /* NULL: all items are one tile */
-    uint32_t *heads;               /* the same; bits of items, behind the plan */
+    uint32_t *marks;               /* the same; where segments begin, behind the plan */
     size_t zeroed;                 /* bytes of both */
     /* NULL: all items go the other way, or those of segments that do not fit, whose lists these
      * are: the items before each, and where it begins. */

@@ -14,13 +14,12 @@
 namespace GPI_SPACE
 {
 
-constexpr uint32_t tile_threads = 128, tile_words = GPI_SEGSORT_TILE / 32;
-static_assert(tile_words == tile_threads, "a word of bits for each thread");
+constexpr uint32_t tile_threads = 128;
 
 /*
- * Classes of segments, by length: of class c have 8 << c items at most. Those of the first ones go
- * to 1 << c lanes, 8 items each, the next two to a warp, the last two to all threads, with 16 and
- * 32 items each.
+ * Classes of segments, by length: of class c have 8 << c items at most. Those of the first one go
+ * to a lane with 8 items; then to 1, 2, 4 .. 32 lanes with 16, the next one to a warp with 32, the
+ * last two to all threads, with 16 and 32 items each.
  */
 constexpr int tile_classes = 10;
 static_assert(GPI_SEGSORT_TILE == 8 << (tile_classes - 1), "all segments of a tile have a class");
@@ -35,10 +34,8 @@ template <class K, bool PLACES> struct alignas(16) SegmentTile {
     /* A gap behind each line, so that lanes whose items are 8 apart use different banks. */
     static constexpr uint32_t line = 128 / sizeof(K);
     K keys[GPI_SEGSORT_TILE + GPI_SEGSORT_TILE / line];
-    uint64_t edge[3]; /* where it begins in the array; its end, and the last head before that */
-    uint32_t lists[list_room], count[tile_classes];
-    uint32_t heads[tile_words]; /* bits: a segment begins there, or there is no item */
-    uint32_t total;
+    uint64_t begin; /* in the array */
+    uint32_t total, lists[list_room], count[tile_classes];
     uint16_t places[PLACES ? GPI_SEGSORT_TILE + GPI_SEGSORT_TILE / line : 1];
 
     GPI_DEVICE static uint32_t at(uint32_t i)
@@ -110,43 +107,18 @@ template <class K, bool PLACES> struct alignas(16) SegmentTile {
         return lists + (GPI_SEGSORT_TILE / 4 >> c);
     }
 
-    /* The first head behind the thread's word; by all threads. */
-    GPI_DEVICE uint32_t next_head(uint32_t own) const
+    /* Room for a segment that is sorted; by a warp. Of one item they are where they belong. */
+    GPI_DEVICE void list(bool sorted, uint32_t first, uint32_t length)
     {
-        const uint32_t right = __ballot_sync(all_lanes, own != 0) & ~((2u << lane_id()) - 1);
-        uint32_t later = GPI_SEGSORT_TILE;
-        for (uint32_t w = (threadIdx.x | 31) + 1; w < tile_words; w += 32) {
-            const uint32_t bits = heads[w + lane_id()], lanes = __ballot_sync(all_lanes, bits != 0);
-            if (lanes) {
-                const int first = __ffs(lanes) - 1;
-                later = 32 * (w + first) + __ffs(shuffle(bits, first)) - 1;
-                break;
-            }
-        }
-        const int next = right ? __ffs(right) - 1 : 0;
-        const uint32_t bits = shuffle(own, next);
-        return right ? 32 * ((threadIdx.x & ~31) + next) + __ffs(bits) - 1 : later;
-    }
-
-    /* Segments that begin in the thread's word; those of one item are where they belong. */
-    GPI_DEVICE void list_segments()
-    {
-        const uint32_t own = heads[threadIdx.x], first = 32 * threadIdx.x, next = next_head(own);
-        uint32_t left = own & ~(own >> 1 | (next == first + 32 ? 1u << 31 : 0));
-        while (__any_sync(all_lanes, left)) {
-            const uint32_t bit = left ? __ffs(left) - 1 : 0, rest = own & ~((2u << bit) - 1);
-            const uint32_t length = (rest ? first + __ffs(rest) - 1 : next) - first - bit;
-            const int c = left ? class_of(length) : tile_classes;
-            const uint32_t peers = __match_any_sync(all_lanes, c);
-            const int leader = __ffs(peers) - 1;
-            uint32_t place = 0;
-            if (left && lane_id() == leader)
-                place = atomicAdd(&count[c], (uint32_t)__popc(peers));
-            place = shuffle(place, leader) + __popc(peers & ((1u << lane_id()) - 1));
-            if (left)
-                list_of(c)[place] = (first + bit) | length << 16;
-            left &= left - 1;
-        }
+        const int c = sorted && length > 1 ? class_of(length) : tile_classes;
+        const uint32_t peers = __match_any_sync(all_lanes, c);
+        const int leader = __ffs(peers) - 1;
+        uint32_t place = 0;
+        if (c < tile_classes && lane_id() == leader)
+            place = atomicAdd(&count[c], (uint32_t)__popc(peers));
+        place = shuffle(place, leader) + __popc(peers & ((1u << lane_id()) - 1));
+        if (c < tile_classes && place < (GPI_SEGSORT_TILE / (c ? 4 : 2) >> c))
+            list_of(c)[place] = first | length << 16; /* more are only where offsets are wrong */
     }
 
     /* ---- sorting ----------------------------------------------------------------------------- */
@@ -181,12 +153,12 @@ template <class K, bool PLACES> struct alignas(16) SegmentTile {
         get_words(w, i, count);
         sort_thread(w);
 #pragma unroll 1
-        for (uint32_t merged = 2; merged <= threads; merged *= 2) {
-            if (E == 8 || merged <= 32)
+        for (uint32_t merged = 2; E > 8 && merged <= threads; merged *= 2) {
+            if (merged <= 32)
                 halve_lists(w, merged);
             uint32_t other = merged * E - 1;
 #pragma unroll 1
-            for (uint32_t k = E == 8 ? 0 : merged / 64; k; k /= 2, other = 32 * E) {
+            for (uint32_t k = merged / 64; k; k /= 2, other = 32 * E) {
                 put_words(w, i, count);
                 __syncthreads();
                 exchange_warps(w, begin, length, other);
@@ -219,7 +191,7 @@ template <class K, bool PLACES> struct alignas(16) SegmentTile {
      * class; `next` is its next one. */
     template <int E> GPI_DEVICE void sort_class(int c, int log, uint32_t &next)
     {
-        const bool by_all = E > 8 && log > 5;
+        const bool by_all = log > 5;
         const uint32_t have = count[c], *list = list_of(c), each = by_all ? 0 : 5 - log;
         const uint32_t tasks = (have + (1u << each) - 1) >> each;
         uint32_t task = by_all ? 0 : next;
@@ -233,20 +205,18 @@ template <class K, bool PLACES> struct alignas(16) SegmentTile {
 
     GPI_DEVICE void sort()
     {
-        list_segments();
-        __syncthreads();
         const bool some = lane_id() < tile_classes && count[lane_id()];
-        uint32_t classes = __ballot_sync(all_lanes, some), next = threadIdx.x / 32;
+        uint32_t classes = __ballot_sync(all_lanes, some), next = warp_id();
 #pragma unroll 1
         while (classes) {
-            const int c = 31 - __clz(classes), log = c > 7 ? 7 : min(c, 5);
+            const int c = 31 - __clz(classes), log = c > 7 ? 7 : min(c - 1, 5);
             classes ^= 1u << c;
-            if (c < 6)
-                sort_class<8>(c, log, next);
-            else if (c % 2 == 0)
-                sort_class<16>(c, log, next);
-            else
+            if (c == 0)
+                sort_class<8>(c, 0, next);
+            else if (c == 7 || c == 9)
                 sort_class<32>(c, log, next);
+            else
+                sort_class<16>(c, log, next);
         }
         __syncthreads();
     }
