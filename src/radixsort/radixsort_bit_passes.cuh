@@ -347,7 +347,7 @@ __global__ void __launch_bounds__(T, 1)
     const uint32_t route = job.plan->route;
     const bool levels_may = route == gpi_radix_route_adaptive;
     const bool left = route == gpi_radix_route_lsd || route == gpi_radix_route_undecided;
-    if (!levels_may && !left)
+    if (!levels_may && !(Work::Kernel::passes_follow && left))
         return;
     job.take_items();
     Work{{job, memory, {&job.plan->split_arrived, 0}}, digits}.sort(levels_may);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8, those of 32
- * and 64 bits once more with GPI_LARGE_SORT for what only large sorts need, and that of 64 bits
- * alone with GPI_BIT_PASSES. A unit is what the first sort of a process has to load.
+ * and 64 bits once more with GPI_LARGE_SORT for what only large sorts need, and those of 64 bits
+ * with GPI_BIT_PASSES. A unit is what the first sort of a process has to load.
  */
 #include <algorithm>
 
@@ -28,7 +28,7 @@ gp_status add_large_partition(CallLaunches &list, const RadixJobOf<K, VB> &job, 
 template <class K, int VB>
 gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job);
 
-/* That of the third unit, which keys of 8 bytes alone have. */
+/* That of the third unit, which keys of 8 bytes have. */
 template <class K, int VB>
 gp_status add_bit_passes(CallLaunches &list, const RadixJobOf<K, VB> &job);
 #ifdef GPI_FAULT
@@ -83,7 +83,7 @@ gp_status add_bit_passes(CallLaunches &list, const RadixJobOf<K, VB> &job)
     if constexpr (has_integers<VB>)
         if (!job.order.inf)
             return add_bit_passes_as<false, VB>(list, job);
-    return add_bit_passes_as<true, VB>(list, job);
+    return add_bit_passes_as<has_floats, VB>(list, job);
 }
 
 template gp_status add_bit_passes<Key, GPI_VALUE_BYTES>(CallLaunches &,
@@ -155,8 +155,9 @@ gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
         if (job.by_values)
             return add_values<Key>(list, job);
     if constexpr (radix_has_adaptive_of(sizeof(Key), VB)) {
-        if constexpr (radix_has_bit_passes<Key, VB>)
-            GPI_TRY((add_bit_passes<K, VB>(list, job)));
+        if constexpr (radix_by_splitters<Key>)
+            if (!VB || job.n >= radix_tuning.bit_pairs)
+                GPI_TRY((add_bit_passes<K, VB>(list, job)));
         if (job.adaptive_allowed) {
             if constexpr (radix_by_map<Key>)
                 GPI_TRY(add_map<VB>(list, job));
@@ -422,7 +423,7 @@ void add_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
     add_unit_faults(counts);
     if constexpr (radix_has_buckets<Key>)
         add_large_faults<Key, GPI_VALUE_BYTES>(counts);
-    if constexpr (radix_has_bit_passes<Key, GPI_VALUE_BYTES>)
+    if constexpr (radix_by_splitters<Key>)
         add_bit_faults<Key, GPI_VALUE_BYTES>(counts);
 }
 #endif

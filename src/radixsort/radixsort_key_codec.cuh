@@ -30,9 +30,6 @@ template <class K> constexpr bool radix_by_splitters = radix_by_splitters_of(siz
 template <class K> constexpr bool radix_by_map = radix_by_map_of(sizeof(K));
 template <class K, int VB> constexpr bool radix_has_map = radix_by_map<K> &&VB <= 4;
 
-/* Whether large sorts have passes over the bits that tell words apart: radixsort_bit_passes.cuh. */
-template <class K, int VB> constexpr bool radix_has_bit_passes = !VB && radix_by_splitters<K>;
-
 /* Whether a partition kernel has what splits an array whose buckets of bits do not fit. */
 template <class K, int VB, bool LARGE>
 constexpr bool radix_has_splits = LARGE ? sizeof(K) == 4 && VB <= 4 : radix_has_buckets<K>;

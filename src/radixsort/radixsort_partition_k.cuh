@@ -36,8 +36,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     };
     static constexpr int shared_bytes =
         std::max({sizeof(Shared<Passes>), sizeof(Shared<LongPasses>), sizeof(Shared<Buckets>)});
-    /* Passes are left to radixsort_bit_passes.cuh. */
-    static constexpr bool passes_follow = LARGE && radix_has_bit_passes<K, VB>;
+    /* Passes of keys alone are left to radixsort_bit_passes.cuh. */
+    static constexpr bool passes_follow = LARGE && radix_by_splitters<K> && VB == 0;
     static constexpr bool looks_early = LARGE && radix_has_map<K, VB>;
     static constexpr bool looks_ahead = !LARGE && radix_has_splits<K, VB, LARGE>;
 

@@ -68,9 +68,10 @@ struct RadixTuning {
 
     /* What levels would split is sorted by the bits that tell words apart if these take bit_passes
      * at most. By a look at words in order: two more if 1/uneven_share of them have a neighbour
-     * 2^uneven_bits times as far as the other one, two less if 1/repeated_share repeat. */
+     * 2^uneven_bits times as far as the other one, two less if 1/repeated_share repeat. Pairs from
+     * bit_pairs items on, as even ones take up to 15 us longer. */
     int bit_passes, uneven_bits;
-    uint64_t uneven_share, repeated_share;
+    uint64_t uneven_share, repeated_share, bit_pairs;
 
     /* If buckets do not fit, passes by digits_close digits are faster than a map, but for few
      * words; splitters are slower from close_items items on if two digits are enough, as is
@@ -126,6 +127,7 @@ constexpr RadixTuning radix_sm75()
     t.adaptive_items = 4 << 20, t.digits_few = 2;
     t.digits_close = 3, t.close_bits = 14, t.close_items = 1 << 20;
     t.bit_passes = 4, t.uneven_bits = 6, t.uneven_share = 14, t.repeated_share = 8;
+    t.bit_pairs = 64 << 20;
     t.repeats_sample = 1024, t.repeats_max = 24, t.repeats_max_keys = 64;
     t.hot_words = 4, t.hot_rest = 16, t.others_few = 128, t.clumped = 2;
     t.map_items = 64 << 20, t.map_sample = 24 << 10, t.map_close_bits = 15;
