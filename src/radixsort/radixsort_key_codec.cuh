@@ -28,7 +28,6 @@ constexpr int radix_bits = 8, radix_bins = 256;
 template <class K> constexpr bool radix_has_buckets = radix_has_buckets_of(sizeof(K));
 template <class K> constexpr bool radix_by_splitters = radix_by_splitters_of(sizeof(K));
 template <class K> constexpr bool radix_by_map = radix_by_map_of(sizeof(K));
-template <class K, int VB> constexpr bool radix_has_map = radix_by_map<K> &&VB <= 4;
 
 /* Whether a partition kernel has what splits an array whose buckets of bits do not fit. */
 template <class K, int VB, bool LARGE>

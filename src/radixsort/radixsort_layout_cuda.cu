@@ -104,7 +104,7 @@ struct Bounds {
     bool adaptive(uint64_t n) const
     {
         return radix_has_adaptive_of(key_bytes, value_bytes) &&
-               n >= (by_splitters ? radix_tuning.small_items : radix_tuning.adaptive_items);
+               n >= radix_adaptive_from(key_bytes, value_bytes);
     }
 
     /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */

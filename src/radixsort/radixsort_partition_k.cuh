@@ -38,7 +38,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         std::max({sizeof(Shared<Passes>), sizeof(Shared<LongPasses>), sizeof(Shared<Buckets>)});
     /* Passes of keys alone are left to radixsort_bit_passes.cuh. */
     static constexpr bool passes_follow = LARGE && radix_by_splitters<K> && VB == 0;
-    static constexpr bool looks_early = LARGE && radix_has_map<K, VB>;
+    static constexpr bool looks_early = LARGE && radix_by_map<K> && VB <= 4;
     static constexpr bool looks_ahead = !LARGE && radix_has_splits<K, VB, LARGE>;
 
     const RadixJob<K, V> &job;

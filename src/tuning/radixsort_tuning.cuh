@@ -254,8 +254,18 @@ constexpr bool radix_has_buckets_of(size_t key_bytes)
 
 constexpr bool radix_has_adaptive_of(size_t key_bytes, size_t value_bytes)
 {
-    const bool fits = radix_level_items((int)value_bytes) >= 8;
-    return radix_has_buckets_of(key_bytes) && (value_bytes <= 4 || (key_bytes == 8 && fits));
+    const int items = key_bytes == 8 ? radix_level_items((int)value_bytes)
+                                     : radix_map_items((int)key_bytes, (int)value_bytes);
+    return radix_has_buckets_of(key_bytes) && (value_bytes <= 4 || items >= 8);
+}
+
+/* From this number of items on. Beside values of 8 bytes a map is faster than passes below, too,
+ * but all other keys are slower by its launch: skew-66. */
+constexpr uint64_t radix_adaptive_from(size_t key_bytes, size_t value_bytes)
+{
+    return key_bytes == 8     ? radix_tuning.small_items
+           : value_bytes == 8 ? 2 * radix_tuning.adaptive_items
+                              : radix_tuning.adaptive_items;
 }
 
 constexpr bool radix_by_splitters_of(size_t key_bytes)
