@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The helper of sparse_pipeline that reads files. usage: test_mmio DATA_DIR */
-#include <check.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "asserts.h"
 #include "mmio.h"
 
 static const char *data_dir;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The helpers of sparse_pipeline: generator, oracle. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "asserts.h"
 #include "oracle.h"
 #include "rmat.h"
 

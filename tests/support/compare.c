@@ -55,7 +55,7 @@ void t_same_at(const char *file, int line, const char *name, gp_dtype dtype, con
                const void *actual, size_t n)
 {
     struct difference d = {0, 0, n};
-    mark_point();
+    t_held(file, line);
     if (n == 0 || memcmp(expected, actual, n * gp_dtype_bytes(dtype)) == 0)
         return;
     for (size_t i = n; i-- > 0;)
@@ -86,7 +86,7 @@ void t_close_to_at(const char *file, int line, const char *name, gp_dtype dtype,
             d.first = i;
             d.count++;
         }
-    mark_point();
+    t_held(file, line);
     if (d.count)
         report(file, line, name, dtype, true, expected, actual, d);
 }
@@ -102,7 +102,7 @@ void t_close_at(const char *file, int line, const char *name, gp_dtype dtype, co
             d.count++;
         }
     }
-    mark_point();
+    t_held(file, line);
     if (d.count)
         report(file, line, name, dtype, false, expected, actual, d);
 }

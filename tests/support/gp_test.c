@@ -150,6 +150,7 @@ static int run(Suite *suite, const char *wanted)
     /* A CUDA context does not survive fork(); on the CPU not to fork is faster. */
     if (t_is_cuda() || !getenv("CK_FORK"))
         srunner_set_fork_status(runner, CK_NOFORK);
+    t_tell_crashes();
     tags_matching("large", large);
     tags_matching("cuda", cuda);
     snprintf(left_out, sizeof left_out, "%s%s", large, t_is_cuda() ? "" : cuda);
@@ -244,7 +245,7 @@ void t_status_at(const char *file, int line, const char *expression, gp_status e
     if (expected != GP_OK && errors_are_old(of_ctx, of_thread))
         ck_abort_msg("%s:%d: %s: status %d without an error text", file, line, expression,
                      (int)actual);
-    mark_point();
+    t_held(file, line);
 }
 
 void t_refused(gp_context *ctx, gp_status of_call, const char *text)
@@ -352,7 +353,7 @@ void t_check_guards_at(const char *file, int line, const char *name, const t_arr
     if (i < T_GUARD)
         ck_abort_msg("%s:%d: %s: byte %zu after the end of %zu bytes was written", file, line, name,
                      i, array->bytes);
-    mark_point();
+    t_held(file, line);
 }
 
 void t_check_untouched_at(const char *file, int line, const char *name, const t_array *array)

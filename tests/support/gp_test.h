@@ -20,12 +20,13 @@
 #ifndef GP_TEST_H
 #define GP_TEST_H
 
-#include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <gp/core.h>
+
+#include "asserts.h"
 
 /* ---- running --------------------------------------------------------------------------------- */
 
