@@ -116,14 +116,16 @@ static uint16_t nearest_half(gp_dtype dtype, double x)
 static void iota_oracle(gp_dtype dtype, const void *first, const void *step, size_t n, char *out)
 {
     const size_t bytes = gp_dtype_bytes(dtype);
+    const bool is_float = t_is_float(dtype);
+    const double real_first = is_float ? t_value(dtype, first, 0) : 0;
+    const double real_step = is_float ? t_value(dtype, step, 0) : 0;
     uint64_t x = 0, by = 0;
     memcpy(&x, first, bytes);
     memcpy(&by, step, bytes);
     for (size_t i = 0; i < n; i++, x += by) {
-        const double product = t_is_float(dtype) ? (double)i * t_value(dtype, step, 0) : 0;
-        const double real = t_is_float(dtype) ? t_value(dtype, first, 0) + product : 0;
-        const uint16_t half = t_is_float(dtype) && bytes == 2 ? nearest_half(dtype, real) : 0;
-        if (!t_is_float(dtype))
+        const double product = (double)i * real_step, real = real_first + product;
+        const uint16_t half = is_float && bytes == 2 ? nearest_half(dtype, real) : 0;
+        if (!is_float)
             memcpy(out + i * bytes, &x, bytes); /* little-endian */
         else if (bytes == 2)
             memcpy(out + i * bytes, &half, 2);
