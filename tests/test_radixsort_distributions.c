@@ -49,13 +49,13 @@ START_TEST(test_radix_sort_spread_long_tiles)
 }
 END_TEST
 
-/* Levels, or a map, beside values of 8 bytes, by which each item is found. */
+/* Levels, splitters or a map, beside values of 8 bytes, by which each item is found. */
 START_TEST(test_radix_sort_spread_wide_values)
 {
     static const gp_dtype of[2][3] = {{GP_U64, GP_F64, GP_I64}, {GP_U32, GP_F32, GP_I32}};
     const gp_dtype dtype = of[_i / KINDS][_i % 3];
-    const size_t key = gp_dtype_bytes(dtype), cuda = (size_t)(key == 4 ? 8 : 5) << 20;
-    const size_t n = t_at_most((t_is_cuda() ? cuda : (size_t)1 << 17) + 4713);
+    const size_t key = gp_dtype_bytes(dtype), unit = (size_t)1 << (t_is_cuda() ? 20 : 15);
+    const size_t n = t_at_most((key == 4 ? 8 : 5 - _i / 2 % 2) * unit + 4713);
     void *keys = keys_new((enum kind)(_i % KINDS), n, 8 * (int)key), *sorted = t_host(n * key);
     uint64_t *values = t_host(n * 8), wrong = 0;
     uint32_t *index = t_host(n * 4);
@@ -91,7 +91,7 @@ END_TEST
 START_TEST(test_radix_sort_spread_some_bits)
 {
     const gp_dtype dtype = _i % 2 ? GP_U64 : GP_U32;
-    const size_t n = (t_is_cuda() ? (size_t)5 << 20 : (size_t)1 << 16) + 4711;
+    const size_t n = (t_is_cuda() ? (size_t)(5 - _i / 2 % 2) << 20 : (size_t)1 << 16) + 4711;
     const size_t key = gp_dtype_bytes(dtype), bytes = n * key;
     const int width = 8 * (int)key, begin = 5, end = width - 3;
     gp_radix_sort_options options = GP_RADIX_SORT_OPTIONS_INIT;
@@ -376,19 +376,19 @@ END_TEST
  * lie between two of its words. */
 START_TEST(test_radix_sort_spread_replay_bad_sample)
 {
-    enum { SAMPLE = 4096, SAMPLE_BITS = 12, COUNT = 2 };
-    const size_t n = t_at_most(1000003);
+    const int bits = _i ? 14 : 12; /* of the number of words in the sample */
+    const size_t n = t_at_most(_i ? 4200007 : 1000003);
     uint64_t *keys = t_host(n * 8), state = t_seed();
-    void *inputs[COUNT] = {keys, keys_new(EVEN, n, 64)};
+    void *inputs[2] = {keys, keys_new(EVEN, n, 64)};
     for (size_t i = 0; i < n; i++)
         keys[i] = ((uint64_t)1 << 40) + t_random_below(&state, 1 << 20);
-    for (uint64_t i = 0; i < SAMPLE; i++) {
-        const uint64_t first = n * i >> SAMPLE_BITS, end = n * (i + 1) >> SAMPLE_BITS;
+    for (uint64_t i = 0; i >> bits == 0; i++) {
+        const uint64_t first = n * i >> bits, end = n * (i + 1) >> bits;
         const uint64_t jitter = (uint32_t)i * 0x9e3779b1u;
         keys[first + (jitter * (end - first) >> 32)] = i << (i % 2 ? 20 : 50);
     }
-    check_keys_often(GP_U64, keys, n, 2); /* then by passes, alone and as pairs */
-    check_replays(GP_U64, n, inputs, COUNT);
+    check_keys_often(GP_U64, keys, n, 2); /* then by passes or levels, alone and as pairs */
+    check_replays(GP_U64, n, inputs, 2);
 }
 END_TEST
 
@@ -438,7 +438,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_radix_sort_spread_replay_skips_other_digits, 0, 4);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_close, 0, 20);
     tcase_add_loop_test(c, test_radix_sort_spread_replay_splitters, 0, 40);
-    tcase_add_test(c, test_radix_sort_spread_replay_bad_sample);
+    tcase_add_loop_test(c, test_radix_sort_spread_replay_bad_sample, 0, 2);
     tcase_add_test(c, test_radix_sort_spread_replay_bad_map);
     return s;
 }

@@ -115,11 +115,17 @@ template <int VB> gp_status add_levels(CallLaunches &list, const RadixJobOf<Key,
 {
     constexpr int T = radix_tuning.tile_threads, I = radix_level_items(VB);
     constexpr int shared = LevelsKernel<Key, true, VB, T, I>::shared_bytes;
-    static_assert(shared + 1024 <= radix_tuning.shared_bytes, "a tile must fit");
-    static uint64_t allowed;
-    return list.add_with(shared, &allowed,
-                         launch_cooperative(radix_levels_k<Key, true, VB, T, I>,
-                                            (unsigned)list.ctx->sm_count, T, shared, job));
+    constexpr int most = radix_tuning.shared_bytes - 1024;
+    static_assert(shared <= most, "a tile must fit");
+    static uint64_t allowed, in_rounds;
+    const unsigned blocks = (unsigned)list.ctx->sm_count;
+    if (job.rounds_bits)
+        return list.add_with(
+            most, &in_rounds,
+            launch_cooperative(radix_levels_k<Key, true, VB, T, I, true>, blocks, T, most, job));
+    return list.add_with(
+        shared, &allowed,
+        launch_cooperative(radix_levels_k<Key, true, VB, T, I, false>, blocks, T, shared, job));
 }
 
 template <int VB> gp_status add_map(CallLaunches &list, const RadixJobOf<Key, VB> &job)
@@ -352,14 +358,16 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
     /* Words that repeat go as fast by passes beside values, until a map would follow. */
     const bool splits = radix_is_small(job.n) || (radix_has_splits<Key, VB, true> &&
                                                   (!VB || job.n >= radix_tuning.adaptive_items));
-    job.split_bits = job.bucket_bits && splits ? split_bits_of<VB>(ctx, job, layout) : 0;
+    job.split_bits = job.bucket_bits && splits ? split_bits_of<VB, false>(ctx, job, layout) : 0;
     /* Those of keys alone are as fast up to there (skew-59). */
     const bool close = VB > 0 ? job.n >= radix_tuning.close_items : !radix_is_small(job.n);
     job.close_range = job.split_bits && close ? 1u << radix_tuning.close_bits : 0;
     job.adaptive_allowed = job.bucket_bits && !job.split_bits && layout.adaptive;
+    if (job.adaptive_allowed && radix_by_splitters<Key>)
+        job.rounds_bits = split_bits_of<VB, true>(ctx, job, layout);
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
-    job.entries =
-        job.adaptive_allowed ? layout.entries : 1u << std::max(job.bucket_bits, job.split_bits);
+    job.entries = job.adaptive_allowed ? std::max(layout.entries, 1u << job.rounds_bits)
+                                       : 1u << std::max(job.bucket_bits, job.split_bits);
 }
 
 /* What takes more than a launch; or one bucket. */

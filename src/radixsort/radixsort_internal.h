@@ -15,7 +15,7 @@
  *                  bucket is sorted inside one multiprocessor; the number is
  *        its highest bits that vary, in 1 or 2 partitions     radixsort_partition_k.cuh
  *        found between splitters, in 1 partition              radixsort_split_array.cuh
- *        the same level by level (8 bytes)                    radixsort_levels_k.cuh
+ *        or, of more items, level by level (8 bytes)          radixsort_levels_k.cuh
  *        that of a map learned from a sample (4 bytes)        radixsort_map_k.cuh
  *      Buckets too large for that are counted (radixsort_values_k.cuh), or sorted through memory
  *      (radixsort_bucket_global.cuh).

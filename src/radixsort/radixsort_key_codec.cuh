@@ -266,6 +266,7 @@ template <class K> struct RadixKeys {
     bool again;            /* a launch for the case that the visitor leaves such buckets */
     uint32_t repeats_max;  /* items that a word may have on the average for a map */
     uint32_t entries;      /* blocks for buckets, or entries of a bucket's size */
+    int rounds_bits;       /* as split_bits, before levels; or 0 */
     gpi_radix_adaptive adaptive;
     gpi_radix_map map;
     uint64_t *met; /* of a LastingBarrier */

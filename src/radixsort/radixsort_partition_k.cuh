@@ -430,11 +430,11 @@ gp_status add_partition(CallLaunches &list, const RadixJobOf<K, VB> &job)
     static uint64_t allowed;
     auto kernel = radix_partition_k<K, FLOAT, VB, T, I, LARGE>;
     const unsigned blocks = partition_blocks(list.ctx, job.n);
+    using Memory = SplitMemory<K, VB, T, false>;
     int shared = usual;
     if constexpr (splits)
         if (job.split_bits)
-            shared =
-                std::max(usual, (int)SplitMemory<K, VB, T>::bytes(job.n, blocks, job.split_bits));
+            shared = std::max(usual, (int)Memory::bytes(job.n, blocks, job.split_bits));
     return list.add_with(most, &allowed, launch_cooperative(kernel, blocks, T, shared, job));
 }
 

@@ -5,7 +5,8 @@
  * finds the buckets of its items and counts them, row by row by the lanes that agree in their
  * bucket; keys and then values are put in order in shared memory, while the counts of a bucket are
  * summed up over blocks; then runs of a bucket are written to where it lies. No step takes longer
- * where many items are equal.
+ * where many items are equal. Where shared memory has no room for the items of a share, these are
+ * put in order and written in rounds, of as many places as it has room for.
  */
 #pragma once
 
@@ -17,11 +18,11 @@ namespace GPI_SPACE
 {
 
 /* Keys of integers, too, take the order of floats, as the code is there once then. */
-template <class K, int VB, int T> struct SplitArray {
+template <class K, int VB, int T, bool ROUNDS> struct SplitArray {
     using V = typename Payload<VB>::type;
     using Job = RadixJob<K, V>;
-    using Memory = SplitMemory<K, VB, T>;
-    static constexpr uint32_t warps = T / 32, batch = 4; /* rows */
+    using Memory = SplitMemory<K, VB, T, ROUNDS>;
+    static constexpr uint32_t warps = T / 32, batch = ROUNDS ? 8 : 4; /* rows */
 
     static constexpr uint32_t one_run = 1 << 16; /* beside a number of items */
 
@@ -56,10 +57,10 @@ template <class K, int VB, int T> struct SplitArray {
         count = min(share, n - first);
         begins = (uint32_t *)(memory + Memory::moved_bytes(n, share, job.split_bits));
         runs = begins + buckets;
-        counts = (uint16_t *)runs;
+        counts = ROUNDS ? digits() + share : (uint16_t *)runs;
         heads = runs + buckets;
         runs_before = (uint16_t *)(heads + share / 32);
-        places = counts + Memory::counts_bytes(share, job.split_bits) / 2;
+        places = (uint16_t *)runs + Memory::counts_bytes(share, job.split_bits) / 2;
     }
 
     static GPI_DEVICE uint32_t warp()
@@ -80,24 +81,32 @@ template <class K, int VB, int T> struct SplitArray {
 
     GPI_DEVICE uint32_t *of_block(uint32_t bucket, uint32_t block) const
     {
-        return (uint32_t *)job.states[0] + bucket * gridDim.x + block;
+        uint32_t *const all = ROUNDS ? (uint32_t *)job.adaptive.large : (uint32_t *)job.states[0];
+        return all + bucket * gridDim.x + block;
     }
 
     /* Keys alone: blocks take their places in a bucket as they come, which costs a barrier less,
      * unless there are many of both. */
     GPI_DEVICE bool any_order() const
     {
-        return VB == 0 && job.items() < radix_tuning.small_items;
+        return VB == 0 && !ROUNDS && job.items() < radix_tuning.small_items;
     }
 
-    /* f(p, end) for batches of rows of the warp, in order; a lane's items are p + 32 i < end. */
+    /* f(p, end) for batches of rows of the warp, in order, of items from `from` to `to`; a lane's
+     * items are p + 32 i < end. */
+    template <class F> GPI_DEVICE void for_rows(uint32_t from, uint32_t to, F f) const
+    {
+        const uint32_t rows = (to - from + 31) / 32, each = (rows + warps - 1) / warps;
+        const uint32_t end = min(from + (warp() + 1) * each * 32, to);
+#pragma unroll 1
+        for (uint32_t p = from + warp() * each * 32 + lane_id(); p - lane_id() < end;
+             p += 32 * batch)
+            f(p, end);
+    }
+
     template <class F> GPI_DEVICE void for_rows(F f) const
     {
-        const uint32_t rows = (count + 31) / 32, each = (rows + warps - 1) / warps;
-        const uint32_t end = min((warp() + 1) * each * 32, count);
-#pragma unroll 1
-        for (uint32_t p = warp() * each * 32 + lane_id(); p - lane_id() < end; p += 32 * batch)
-            f(p, end);
+        for_rows(0, count, f);
     }
 
     /* f(i, before) for numbers below end, with the sum of value(i) of all before. */
@@ -115,23 +124,6 @@ template <class K, int VB, int T> struct SplitArray {
     GPI_DEVICE uint16_t *digits() const
     {
         return (uint16_t *)((K *)moved + buckets);
-    }
-
-    /* The lanes whose items have the same bucket, of each row; by ballots, as an instruction that
-     * matches lanes takes the longer, the more buckets there are. */
-    GPI_DEVICE void find_peers(uint32_t p, uint32_t end, const uint32_t (&digit)[batch],
-                               uint32_t (&peers)[batch]) const
-    {
-#pragma unroll
-        for (uint32_t i = 0; i < batch; i++)
-            peers[i] = __ballot_sync(all_lanes, p + i * 32 < end);
-#pragma unroll 1
-        for (uint32_t bit = 1; bit < buckets; bit *= 2)
-#pragma unroll
-            for (uint32_t i = 0; i < batch; i++) {
-                const uint32_t set = __ballot_sync(all_lanes, digit[i] & bit);
-                peers[i] &= digit[i] & bit ? set : ~set;
-            }
     }
 
     /* The buckets of items, and their ranks among those of the warp. */
@@ -155,7 +147,7 @@ template <class K, int VB, int T> struct SplitArray {
             for (uint32_t i = 0; i < batch; i++)
                 word[i] = job.order.template word<true>(word[i]);
             bucket.all(word, digit);
-            find_peers(p, end, digit, peers);
+            find_split_peers(p, end, buckets, digit, peers);
 #pragma unroll
             for (uint32_t i = 0; i < batch; i++) {
                 const bool mine = p + i * 32 < end;
@@ -239,8 +231,15 @@ template <class K, int VB, int T> struct SplitArray {
         });
     }
 
-    /* Items go to their places. Then the block synchronizes. */
-    template <class X, class F> GPI_DEVICE void put_in_order(F item) const
+    /* Items that a round moves, at most. */
+    template <class X> GPI_DEVICE uint32_t round_items() const
+    {
+        const uint64_t n = job.items();
+        return ROUNDS ? Memory::moved_bytes(n, share, job.split_bits) / sizeof(X) / 32 * 32 : share;
+    }
+
+    /* Items of a round go to their places. Then the block synchronizes. */
+    template <class X, class F> GPI_DEVICE void put_in_order(uint32_t begin, F item) const
     {
         for_rows([&](uint32_t p, uint32_t end) {
             X x[batch];
@@ -249,8 +248,11 @@ template <class K, int VB, int T> struct SplitArray {
                 x[i] = item(min(p + i * 32, end - 1));
 #pragma unroll
             for (uint32_t i = 0; i < batch; i++)
-                if (p + i * 32 < end)
-                    ((X *)moved)[places[p + i * 32]] = x[i];
+                if (p + i * 32 < end) {
+                    const uint32_t at = places[p + i * 32] - begin;
+                    if (!ROUNDS || at < round_items<X>())
+                        ((X *)moved)[at] = x[i];
+                }
         });
     }
 
@@ -272,6 +274,12 @@ template <class K, int VB, int T> struct SplitArray {
             [&](uint32_t row, uint32_t before) { runs_before[row] = (uint16_t)before; });
     }
 
+    /* Whether equal items, too, go where others do: in rounds some are read after writes. */
+    GPI_DEVICE bool stays() const
+    {
+        return ROUNDS && job.in_place;
+    }
+
     /* Where the block's runs go; false if a bucket is too large. Each block adds some of the
      * buckets to the list that radixsort_bucket_k.cuh gets from adaptive partitioning, too. */
     GPI_DEVICE bool place() const
@@ -288,10 +296,13 @@ template <class K, int VB, int T> struct SplitArray {
             },
             [&](uint32_t b, uint32_t start) {
                 entry.first = start;
-                const bool word = entry.bits == 0;
+                const bool equal = entry.bits == 0, word = equal && !stays();
+                const uint32_t most = equal ? (uint32_t)GPI_RADIX_COPIED : 2 * job.bucket_max;
+                if (equal && stays())
+                    entry.from = gpi_radix_tmp;
                 if (b % gridDim.x == blockIdx.x)
                     job.adaptive.entries[b] = entry;
-                fits = fits && (word || entry.count <= 2 * job.bucket_max);
+                fits = fits && (word || entry.count <= most);
                 if (has_items(b))
                     runs[begins[b] / one_run] =
                         start + before - begins[b] % one_run + (word ? in_order : 0);
@@ -319,16 +330,16 @@ template <class K, int VB, int T> struct SplitArray {
         return false;
     }
 
-    /* store(to, at, x) for all items in order, which begin at the block's place 0. */
-    template <class X, class F> GPI_DEVICE void write(F store) const
+    /* store(to, at, x) for the items of a round in order. */
+    template <class X, class F> GPI_DEVICE void write(uint32_t begin, F store) const
     {
-        for_rows([&](uint32_t p, uint32_t end) {
+        for_rows(begin, min(begin + round_items<X>(), count), [&](uint32_t p, uint32_t end) {
             X x[batch];
             uint32_t run[batch];
 #pragma unroll
             for (uint32_t i = 0; i < batch; i++) {
                 const uint32_t q = min(p + i * 32, end - 1), row = q / 32;
-                x[i] = ((const X *)moved)[q];
+                x[i] = ((const X *)moved)[q - begin];
                 run[i] = runs[runs_before[row] + __popc(heads[row] & ((2u << q % 32) - 1)) - 1];
             }
 #pragma unroll
@@ -352,19 +363,24 @@ template <class K, int VB, int T> struct SplitArray {
     /* Keys, or then values, to their buckets; false if one of these is too large. */
     template <class X> GPI_DEVICE bool move(GridBarrier &barrier, bool keys) const
     {
-        const ValueArray<X> from = array<X>(keys, gpi_radix_in, first);
-        put_in_order<X>([&](uint32_t p) { return from ? from.load(p) : (X)(first + p); });
-        if (keys) {
-            if (!find_runs(barrier))
-                return false;
-        } else {
-            __syncthreads();
-            if (job.in_place) /* others may still read where equal keys' values go */
-                barrier.wait();
-        }
-        const ValueArray<X> out = array<X>(keys, gpi_radix_out),
+        const ValueArray<X> from = array<X>(keys, gpi_radix_in, first),
+                            out = array<X>(keys, gpi_radix_out),
                             tmp = array<X>(keys, gpi_radix_tmp);
-        write<X>([&](bool done, uint32_t at, X x) { (done ? out : tmp).store(at, x); });
+        uint32_t begin = 0;
+        do {
+            put_in_order<X>(begin,
+                            [&](uint32_t p) { return from ? from.load(p) : (X)(first + p); });
+            if (keys && begin == 0) {
+                if (!find_runs(barrier))
+                    return false;
+            } else {
+                __syncthreads();
+                if (!ROUNDS && job.in_place) /* others may still read where equal keys' values go */
+                    barrier.wait();
+            }
+            write<X>(begin, [&](bool done, uint32_t at, X x) { (done ? out : tmp).store(at, x); });
+            begin += round_items<X>();
+        } while (ROUNDS && begin < count);
         return true;
     }
 
@@ -387,7 +403,7 @@ template <class K, int VB, int T> struct SplitArray {
     /* True if blocks can sort the buckets, which have their items then. */
     GPI_DEVICE bool run() const
     {
-        GridBarrier barrier = {&job.plan->split_arrived, 0};
+        GridBarrier barrier = {ROUNDS ? &job.plan->map_arrived : &job.plan->split_arrived, 0};
         if (job.plan->skewed != gpi_radix_sampled) {
             take_sample<T>(job, blockIdx.x, gridDim.x);
             barrier.wait();
@@ -412,15 +428,18 @@ template <class K, int VB, int T> struct SplitArray {
 };
 
 /* A call: between the lines of other sorts its code would cost them microseconds. */
-template <class K, int VB, int T>
+template <class K, int VB, int T, bool ROUNDS = false>
 __device__ __noinline__ bool split_array(const RadixJobOf<K, VB> &job)
 {
-    using Work = SplitArray<K, VB, T>;
+    using Work = SplitArray<K, VB, T, ROUNDS>;
     extern __shared__ __align__(16) char memory[];
     __shared__ typename Work::Job shared;
     static_assert(sizeof(job) % sizeof(uint32_t) == 0, "whole words");
     for (uint32_t i = threadIdx.x; i < sizeof(job) / sizeof(uint32_t); i += T)
         ((uint32_t *)&shared)[i] = ((const uint32_t *)&job)[i];
+    __syncthreads();
+    if (ROUNDS && threadIdx.x == 0)
+        shared.split_bits = shared.rounds_bits;
     __syncthreads();
     return Work(shared, memory).run();
 }

@@ -45,8 +45,9 @@ __host__ __device__ constexpr uint32_t split_sample_items(uint64_t n, int bits)
     return (uint32_t)(large ? 2 * radix_tuning.split_sample : radix_tuning.split_sample) << bits;
 }
 
-/* What the partition of an array between them has in shared memory; see SplitArray. */
-template <class K, int VB, int T> struct SplitMemory {
+/* What the partition of an array between them has in shared memory; see SplitArray. In rounds items
+ * move in what is left. */
+template <class K, int VB, int T, bool ROUNDS> struct SplitMemory {
     static constexpr uint32_t warps = T / 32;
     static constexpr uint32_t item_bytes = VB > (int)sizeof(K) ? VB : (uint32_t)sizeof(K);
 
@@ -56,24 +57,39 @@ template <class K, int VB, int T> struct SplitMemory {
         return ((uint32_t)((n + blocks - 1) / blocks) + 31) / 32 * 32;
     }
 
-    static __host__ __device__ constexpr uint32_t moved_bytes(uint64_t n, uint32_t share, int bits)
+    /* Of the sample, and of what finds buckets; and of all items, unless these move in rounds. */
+    static __host__ __device__ constexpr uint32_t moved_least(uint64_t n, uint32_t share, int bits)
     {
         const uint32_t ranking = split_sample_items(n, bits) * (uint32_t)sizeof(K) + 512;
-        const uint32_t before = ((uint32_t)sizeof(K) << bits) + share * 2;
-        const uint32_t items = share * item_bytes, found = before > items ? before : items;
+        const uint32_t counts = ROUNDS ? 2 * warps << bits : 0;
+        const uint32_t before = ((uint32_t)sizeof(K) << bits) + share * 2 + counts;
+        const uint32_t items = ROUNDS ? 0 : share * item_bytes;
+        const uint32_t found = before > items ? before : items;
         return ranking > found ? ranking : found;
     }
 
+    static __host__ __device__ constexpr uint32_t moved_bytes(uint64_t n, uint32_t share, int bits)
+    {
+        return ROUNDS ? (uint32_t)radix_tuning.shared_bytes - 1024 - kept_bytes(share, bits)
+                      : moved_least(n, share, bits);
+    }
+
+    /* Counts of warps if items do not move in rounds, then runs. */
     static __host__ __device__ constexpr uint32_t counts_bytes(uint32_t share, int bits)
     {
         const uint32_t before = 2 * warps << bits, after = (4u << bits) + share / 32 * 6;
-        return ((before > after ? before : after) + 3) / 4 * 4;
+        return ((!ROUNDS && before > after ? before : after) + 3) / 4 * 4;
+    }
+
+    static __host__ __device__ constexpr uint32_t kept_bytes(uint32_t share, int bits)
+    {
+        return (4u << bits) + counts_bytes(share, bits) + share * 2;
     }
 
     static __host__ __device__ constexpr uint64_t bytes(uint64_t n, uint32_t blocks, int bits)
     {
         const uint32_t share = share_of(n, blocks);
-        return moved_bytes(n, share, bits) + (4ull << bits) + counts_bytes(share, bits) + share * 2;
+        return (uint64_t)moved_least(n, share, bits) + kept_bytes(share, bits);
     }
 };
 
@@ -286,6 +302,24 @@ template <int T, class K> __device__ __noinline__ void rank_sample(const RadixKe
     }
 }
 
+/* The lanes whose items have the same bucket, of each row, whose items are p + 32 i < end; by
+ * ballots, as an instruction that matches lanes takes the longer, the more buckets there are. */
+template <uint32_t N>
+GPI_DEVICE void find_split_peers(uint32_t p, uint32_t end, uint32_t buckets,
+                                 const uint32_t (&digit)[N], uint32_t (&peers)[N])
+{
+#pragma unroll
+    for (uint32_t i = 0; i < N; i++)
+        peers[i] = __ballot_sync(all_lanes, p + i * 32 < end);
+#pragma unroll 1
+    for (uint32_t bit = 1; bit < buckets; bit *= 2)
+#pragma unroll
+        for (uint32_t i = 0; i < N; i++) {
+            const uint32_t set = __ballot_sync(all_lanes, digit[i] & bit);
+            peers[i] &= digit[i] & bit ? set : ~set;
+        }
+}
+
 /* block_sums() as a call: its code comes from memory once. */
 template <int T> __device__ __noinline__ uint2 split_sums(uint32_t value)
 {
@@ -323,20 +357,21 @@ inline unsigned partition_blocks(const gp_context *ctx, uint64_t n)
     return (unsigned)(most < sms ? most : sms);
 }
 
-/* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or the place
- * of states their counts. */
-template <int VB, class K>
+/* Bits of the number of a bucket between splitters; 0 if blocks cannot hold the array, or what has
+ * their counts. */
+template <int VB, bool ROUNDS, class K>
 int split_bits_of(const gp_context *ctx, const RadixKeys<K> &job, const gpi_radix_layout &layout)
 {
-    using Memory = SplitMemory<K, VB, radix_tuning.tile_threads>;
+    using Memory = SplitMemory<K, VB, radix_tuning.tile_threads, ROUNDS>;
+    const uint64_t counts =
+        ROUNDS ? layout.pieces[GPI_RADIX_LARGE].bytes / sizeof(uint32_t) : layout.rows * radix_bins;
     const uint32_t blocks = partition_blocks(ctx, job.n);
     int bits = job.bucket_bits;
     while (bits < radix_tuning.split_bits &&
            job.n >> bits > radix_split_mean(sizeof(K), VB, job.bucket_max))
         bits++;
     const bool fits =
-        job.n >> bits <= job.bucket_max / 2 &&
-        (blocks + 1ull) << bits <= layout.rows * radix_bins &&
+        job.n >> bits <= job.bucket_max / 2 && (blocks + 1ull) << bits <= counts &&
         Memory::bytes(job.n, blocks, bits) + 1024 <= (uint64_t)radix_tuning.shared_bytes;
     return fits ? bits : 0;
 }
