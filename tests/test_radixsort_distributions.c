@@ -315,11 +315,12 @@ END_TEST
 /* and other buckets or passes when keys lie elsewhere, close together, or other bits tell them. */
 START_TEST(test_radix_sort_spread_replay_close)
 {
-    static const enum kind kinds[] = {CROSSING, AROUND_ZERO,  EDGE_BEYOND, EVEN,     ONE_BELOW,
-                                      EDGES,    EDGES_BEYOND, LOW_BITS,    WIDE_BELL};
+    static const enum kind kinds[] = {CROSSING,      AROUND_ZERO, EDGE_BEYOND,  EVEN,
+                                      ONE_BELOW,     EDGES,       EDGES_BEYOND, LOW_BITS,
+                                      PART_OF_RANGE, WIDE_BELL};
     enum { COUNT = sizeof kinds / sizeof *kinds };
     static const gp_dtype dtypes_of[] = {GP_I32, GP_U64, GP_F32, GP_I64};
-    static const size_t sizes[] = {200003, 1000003, 2621441, 4200007, 5255225};
+    static const size_t sizes[] = {200003, 1000003, 2621441, 4200007, 1 << 23};
     const gp_dtype dtype = dtypes_of[_i % 4];
     const size_t n = t_at_most(sizes[_i / 4]);
     void *inputs[COUNT];

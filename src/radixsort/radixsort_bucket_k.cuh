@@ -339,8 +339,9 @@ GPI_DEVICE bool has_entries(const gpi_radix_plan &plan)
     return plan.route == gpi_radix_route_adaptive || plan.route == gpi_radix_route_splitters;
 }
 
-/* How many buckets there are. Everything may be one bucket of the input. */
-template <class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
+/* How many buckets there are. Everything may be one bucket of the input. LOOP: those of bits that
+ * are empty count, too, as they need no blocks. */
+template <bool LOOP, class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
 {
     if (!job.bucket_bits) {
         job.take_items();
@@ -349,7 +350,7 @@ template <class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
     const gpi_radix_plan &plan = *job.plan;
     return plan.route == gpi_radix_route_one_bucket ? 1
            : has_entries(plan)                      ? min(plan.entries, job.entries)
-           : plan.route == gpi_radix_route_buckets  ? 1u << plan.bits
+           : plan.route == gpi_radix_route_buckets  ? (LOOP ? 1u << plan.bits : plan.used)
                                                     : 0;
 }
 
@@ -373,6 +374,8 @@ GPI_DEVICE void sort_bucket(const RadixJobOf<K, VB> &job, char *memory, uint32_t
         base = (K)e.base;
         bits = (int)e.bits;
     } else {
+        if constexpr (!radix_buckets_loop<sizeof(K), VB>)
+            number += plan.first;
         first = job.bucket_starts()[number];
         end = job.bucket_starts()[number + 1];
         from = job.buckets_place(plan.shift, plan.bits);
@@ -421,7 +424,7 @@ __global__ void __launch_bounds__(T, BLOCKS)
 {
     extern __shared__ __align__(16) char memory[];
     grid_wait();
-    const uint32_t buckets = buckets_of(job);
+    const uint32_t buckets = buckets_of<radix_buckets_loop<sizeof(K), VB>>(job);
     uint32_t number = blockIdx.x;
     if constexpr (radix_buckets_loop<sizeof(K), VB>) {
         __shared__ uint32_t next;

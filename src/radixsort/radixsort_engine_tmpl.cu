@@ -342,19 +342,17 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
                  const gpi_radix_layout &layout, RadixKeys<Key> &job)
 {
     constexpr uint64_t most = Shapes<FLOAT, VB>::bucket_max;
-    constexpr int word_bits = sizeof(Key) == 8 ? 64 : 32;
     const bool buckets = VB > 0 || args->exact;
     job.one_bucket_max = buckets && (job.n <= most || job.device_n) ? (uint32_t)most : 0;
-    job.bucket_max = (uint32_t)most;
     /* Of a number in memory none are counted by values. */
     if (buckets && job.end - job.begin > 8 && !(layout.by_values && job.device_n)) {
         job.bucket_bits = layout.bucket_bits;
         job.bits_if_narrow = layout.bits_if_narrow;
-        job.narrow_limit = word_bits - layout.narrow_position_bits;
+        job.narrow_limit = 8 * (int)sizeof(Key) - layout.narrow_position_bits;
+        job.bits_max = layout.bits_max;
         job.by_values = layout.by_values;
     }
-    if (job.by_values)
-        job.bucket_max = (uint32_t)(job.n / radix_tuning.values_share);
+    job.bucket_max = (uint32_t)(job.by_values ? job.n / radix_tuning.values_share : most);
     /* Words that repeat go as fast by passes beside values, until a map would follow. */
     const bool splits = radix_is_small(job.n) || (radix_has_splits<Key, VB, true> &&
                                                   (!VB || job.n >= radix_tuning.adaptive_items));
@@ -366,8 +364,9 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
     if (job.adaptive_allowed && radix_by_splitters<Key>)
         job.rounds_bits = split_bits_of<VB, true>(ctx, job, layout);
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
-    job.entries = job.adaptive_allowed ? std::max(layout.entries, 1u << job.rounds_bits)
-                                       : 1u << std::max(job.bucket_bits, job.split_bits);
+    job.entries = job.adaptive_allowed
+                      ? std::max(layout.entries, 1u << job.rounds_bits)
+                      : std::max(1u << std::max(job.bucket_bits, job.split_bits), layout.divided);
 }
 
 /* What takes more than a launch; or one bucket. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting, and the plan that follows from the counts; or a look at a few words that says how they
- * would be. All of it by the blocks of one launch. */
+/* Counting, and the plan that follows from the counts, by the blocks of one launch. */
 #pragma once
 
 #include "radixsort/radixsort_key_codec.cuh"
@@ -224,7 +223,7 @@ template <int T, bool LARGE, class K>
 __device__ __noinline__ void plan_unfit(const RadixKeys<K> &job, int shift, int bits,
                                         const uint32_t *counts, uint32_t *shared)
 {
-    shared += 128; /* behind what plan_buckets() may still read */
+    shared += 160; /* behind what plan_buckets() may still read */
     const int digits = varying_digits(job, job.plan->varying);
     if (job.split_bits && digits > 1) { /* one is one pass */
         if (threadIdx.x == 0)
@@ -246,89 +245,6 @@ __device__ __noinline__ void plan_unfit(const RadixKeys<K> &job, int shift, int 
         job.plan->skewed = gpi_radix_close;
 }
 
-/*
- * By one block, true if buckets fit; then counts become starts, and there are the tiles of the
- * second pass. Each warp sums a run of counts, 32 at a time.
- */
-template <int T, bool LARGE, class K>
-__device__ __noinline__ bool plan_buckets(const RadixKeys<K> &job, int shift, int bits,
-                                          uint32_t *counts, uint32_t tile_items, uint32_t *shared)
-{
-    constexpr uint32_t warps = T / 32;
-    const uint64_t n = job.items();
-    const uint32_t size = 1u << bits, warp = threadIdx.x / 32;
-    const uint32_t rows = (size + 31) / 32, run = (rows + warps - 1) / warps * 32;
-    const uint32_t begin = warp * run < size ? warp * run : size;
-    const uint32_t end = begin + run < size ? begin + run : size;
-    uint32_t sum = 0, most = 0, excess = 0;
-    for (uint32_t i = begin; i < end; i += 32) {
-        const uint32_t count = i + lane_id() < size ? counts[i + lane_id()] : 0;
-        sum += count;
-        most = count > most ? count : most;
-        excess += count > job.bucket_max ? count : 0;
-    }
-#pragma unroll
-    for (int d = 16; d; d >>= 1) {
-        const uint32_t other = __shfl_xor_sync(all_lanes, most, d);
-        sum += __shfl_xor_sync(all_lanes, sum, d);
-        excess += __shfl_xor_sync(all_lanes, excess, d);
-        most = other > most ? other : most;
-    }
-    if (lane_id() == 0) {
-        shared[warp] = sum;
-        shared[32 + warp] = most;
-        shared[64 + warp] = excess;
-    }
-    __syncthreads();
-    uint32_t at = 0, all = 0;
-    excess = 0;
-    for (uint32_t w = 0; w < warps; w++) {
-        at += w < warp ? shared[w] : 0;
-        all += shared[w];
-        excess += shared[64 + w];
-        most = shared[32 + w] > most ? shared[32 + w] : most;
-    }
-    const bool few_keys = job.plan->visitor_bits > 0;
-    const bool any_size = few_keys || job.ends_with_buckets(shift, bits);
-    const bool fits =
-        all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
-        (any_size || (job.split_bits ? most <= job.bucket_max : job.large_fit(most, excess)));
-    if (threadIdx.x == 0) {
-        job.plan->mapped = gpi_radix_unmapped;
-        job.plan->route = gpi_radix_route_buckets;
-        job.plan->recounted = counts != job.buckets;
-        job.plan->shift = shift;
-        job.plan->bits = bits;
-        job.plan->result = job.buckets_place(shift, bits);
-        counts[size] = (uint32_t)n;
-    }
-    if (!fits)
-        return false;
-    uint32_t next = begin;
-    at = starts_of_run<plan_batch>(counts, job.cursors, next, end, at);
-    starts_of_run<1>(counts, job.cursors, next, end, at);
-    if (bits <= radix_bits)
-        return true;
-    /* Segments of the second pass: buckets with the same first digit. */
-    __syncthreads();
-    const int second = bits / 2, segments = 1 << (bits - second);
-    uint32_t tiles = 0;
-    if ((int)threadIdx.x < segments) {
-        const uint32_t from = counts[threadIdx.x << second];
-        const uint32_t to = counts[(threadIdx.x + 1) << second];
-        tiles = (to - from + tile_items - 1) / tile_items;
-        job.cursors[size + threadIdx.x] = from;
-    }
-    const uint32_t before = sum_before_bin<WholeBlock>(tiles, *(uint32_t(*)[8])(shared + 128));
-    if (threadIdx.x < radix_bins)
-        job.plan->segment_tile[threadIdx.x] = before;
-    if (threadIdx.x == radix_bins - 1)
-        job.plan->segment_tile[radix_bins] = before + tiles;
-    return true;
-}
-
-/* ---- a look at a few words, before all are counted ---- */
-
 /* Bits [shift, shift + bits) of a word are the number of its bucket: of those that vary,
  * the highest ones. */
 struct Top {
@@ -341,86 +257,128 @@ struct Top {
         const int bits = vary.end - job.begin < most ? vary.end - job.begin : most;
         return {vary.end - bits, bits};
     }
+
+    GPI_DEVICE Top divided(int more) const
+    {
+        return {shift - more, bits + more};
+    }
+
+    /* How many bits more the number of a bucket has to have, as items are evenly in `used` buckets
+     * that are too large; 0: none, or there would be too many buckets. */
+    template <class K>
+    GPI_DEVICE int more(const RadixKeys<K> &job, uint32_t used, int bits_max) const
+    {
+        const uint64_t n = job.items();
+        const uint32_t mean_max = (uint32_t)bucket_mean_max(job.bucket_max);
+        int more = 0;
+        while ((uint64_t)used * mean_max << more < n)
+            more++;
+        const bool fits = more <= shift - job.begin && bits + more <= bits_max &&
+                          (uint64_t)used << more <= job.entries && n >> (bits + more) >= 512;
+        return fits ? more : 0;
+    }
 };
 
-/* More of T words than a bucket that fits should have of them. Of a small sort: a quarter more than
- * as many as a block can sort, and of even keys hardly a bucket has as many by chance. */
-template <int T, bool LARGE, class K>
-GPI_DEVICE uint32_t full_in_look(const RadixKeys<K> &job, int bits)
-{
-    if (LARGE)
-        return max(radix_tuning.sample_full * T >> bits, 2u);
-    return max(T * 5 / 4 * job.bucket_max / (uint32_t)job.items(), 2u + (2u * T >> bits));
-}
+enum class Planned { unfit, buckets, again };
 
 /*
- * At a word for each thread, the same in all blocks, so that none waits: the bits that vary in
- * these, from byte 0 to byte 1 of what is returned; byte 2: whether buckets are so full that all
- * keys would be counted in vain, and levels, splitters, a map or passes follow; byte 3: whether
- * passes are to follow in place of splitters. A call that is given no more
- * than the job and returns a number, as an object that a call is given the address of is in memory
- * for all that follows, in the loops over tiles, too.
+ * By one block: whether buckets fit; then counts become starts, and there are the tiles of the
+ * second pass. If all are too large, as words are even but leave some of the buckets empty, the
+ * plan has the bits that they are to be counted `again` by, if they may. Each warp sums a run of
+ * counts, 32 at a time.
  */
-template <int T, bool FLOAT, bool LARGE, class K>
-__device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
+template <int T, bool LARGE, class K>
+__device__ __noinline__ Planned plan_buckets(const RadixKeys<K> &job, int shift, int bits,
+                                             bool may_again, uint32_t *counts, uint32_t tile_items,
+                                             uint32_t *shared)
 {
-    extern __shared__ __align__(16) char memory[];
-    uint32_t *table = (uint32_t *)memory;
-    __shared__ K varying[T / 32];
-    const K *keys = job.keys[gpi_radix_in];
-    const uint64_t n = job.items(), from = n * threadIdx.x / T;
-    const uint32_t piece = (uint32_t)(n * (threadIdx.x + 1) / T - from);
-    const K key = keys[from + __umulhi(threadIdx.x * 0x9e3779b1u, piece)], first = keys[0];
-    for (int i = threadIdx.x; i < 1 << max(job.bucket_bits, job.bits_if_narrow); i += T)
-        table[i] = 0;
-    const K word = job.order.template word<FLOAT>(key);
-    const K vary_in_warp = warp_or((K)(word ^ job.order.template word<FLOAT>(first)));
-    if (lane_id() == 0)
-        varying[threadIdx.x / 32] = vary_in_warp;
+    constexpr uint32_t warps = T / 32;
+    const uint64_t n = job.items();
+    const uint32_t size = 1u << bits, warp = threadIdx.x / 32;
+    const uint32_t rows = (size + 31) / 32, run = (rows + warps - 1) / warps * 32;
+    const uint32_t begin = warp * run < size ? warp * run : size;
+    const uint32_t end = begin + run < size ? begin + run : size;
+    uint32_t sum = 0, most = 0, excess = 0, rest = 0, last = 0;
+    for (uint32_t i = begin; i < end; i += 32) {
+        const uint32_t count = i + lane_id() < size ? counts[i + lane_id()] : 0;
+        sum += count;
+        most = count > most ? count : most;
+        excess += count > job.bucket_max ? count : 0;
+        last = count ? i + lane_id() + 1 : last;
+        rest = count ? max(rest, size - i - lane_id()) : rest;
+    }
+    last = warp_max(last), rest = warp_max(rest);
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+        const uint32_t other = __shfl_xor_sync(all_lanes, most, d);
+        sum += __shfl_xor_sync(all_lanes, sum, d);
+        excess += __shfl_xor_sync(all_lanes, excess, d);
+        most = other > most ? other : most;
+    }
+    if (lane_id() == 0) {
+        shared[warp] = sum;
+        shared[32 + warp] = most;
+        shared[64 + warp] = excess;
+        shared[96 + warp] = last;
+        shared[128 + warp] = rest;
+    }
     __syncthreads();
-    const K differ = warp_or(lane_id() < T / 32 ? varying[lane_id()] : (K)0);
-    BitRange vary = varying_range(job, differ);
-    if (vary.end == job.begin)
-        vary = {job.begin, job.end};
-    const Top t = Top::of(job, vary);
-    const uint32_t bucket = DigitOf<K>{t.shift, (1u << t.bits) - 1}(word);
-    atomicAdd(&table[bucket], 1u);
+    uint32_t at = 0, all = 0;
+    excess = 0;
+    for (uint32_t w = 0; w < warps; w++) {
+        at += w < warp ? shared[w] : 0;
+        all += shared[w];
+        excess += shared[64 + w];
+        most = shared[32 + w] > most ? shared[32 + w] : most;
+        last = max(last, shared[96 + w]);
+        rest = max(rest, shared[128 + w]);
+    }
+    const uint32_t used = last + rest - size;
+    const bool few_keys = job.plan->visitor_bits > 0;
+    const bool any_size = few_keys || job.ends_with_buckets(shift, bits);
+    const bool fits =
+        all == n && (!job.by_values || shift - job.begin <= radix_value_bits) &&
+        (any_size || (used <= job.entries &&
+                      (job.split_bits ? most <= job.bucket_max : job.large_fit(most, excess))));
+    int more = 0;
+    if (may_again && !any_size && all == n && excess > n / 64 && (uint64_t)most * used <= 2 * n)
+        more = Top{shift, bits}.more(job, used, job.bits_max);
+    if (threadIdx.x == 0) {
+        job.plan->mapped = gpi_radix_unmapped;
+        job.plan->route = more ? gpi_radix_route_undecided : gpi_radix_route_buckets;
+        job.plan->recounted = counts != job.buckets;
+        job.plan->shift = shift;
+        job.plan->bits = bits + more;
+        job.plan->first = size - rest;
+        job.plan->used = used;
+        job.plan->result = job.buckets_place(shift, bits);
+        counts[size] = (uint32_t)n;
+    }
+    if (more)
+        return Planned::again;
+    if (!fits)
+        return Planned::unfit;
+    uint32_t next = begin;
+    at = starts_of_run<plan_batch>(counts, job.cursors, next, end, at);
+    starts_of_run<1>(counts, job.cursors, next, end, at);
+    if (bits <= radix_bits)
+        return Planned::buckets;
+    /* Segments of the second pass: buckets with the same first digit. */
     __syncthreads();
-    const int excess = __syncthreads_count(table[bucket] > full_in_look<T, LARGE>(job, t.bits));
-    const bool follows = LARGE && radix_by_splitters<K> ? splits_by_levels(job, differ)
-                                                        : varying_digits(job, differ) > 1;
-    const bool in_vain = excess > (int)(T / radix_tuning.sample_excess) && follows;
-    bool close = false;
-    if constexpr (radix_has_reach<K>)
-        if (in_vain && job.close_range) {
-            const uint32_t compared = (word & job.compared()) >> job.begin;
-            const uint2 ends = block_ends(compared, compared, table);
-            close = ends.y - ends.x < job.close_range;
-        }
-    if (in_vain && !close && blockIdx.x == 0 && threadIdx.x == 0 &&
-        (!LARGE || radix_by_splitters<K> || job.split_bits))
-        job.plan->route =
-            LARGE && radix_by_splitters<K> ? gpi_radix_route_adaptive : gpi_radix_route_splitters;
-    return (uint32_t)vary.begin | (uint32_t)vary.end << 8 | (uint32_t)in_vain << 16 |
-           (uint32_t)close << 24;
-}
-
-/* Blocks of a small sort that look while others count: one for each T / 32 runs of a sample. */
-template <int T, class K> GPI_DEVICE uint32_t looking_blocks(const RadixKeys<K> &job)
-{
-    return max(Splitters<K>::of(job).sample_items() / (T / 32 * split_run), 1u);
-}
-
-/* By these: whether others count in vain, which the plan says in `skewed`; then also the sample. */
-template <int T, bool FLOAT, class K>
-__device__ __noinline__ void look_ahead(const RadixKeys<K> &job)
-{
-    const uint32_t seen = look<T, FLOAT, false, K>(job) >> 16;
-    const bool close = seen >> 8;
-    if (seen && !close)
-        take_sample<T>(job, blockIdx.x, looking_blocks<T>(job));
-    if (seen && blockIdx.x == 0 && threadIdx.x == 0)
-        job.plan->skewed = close ? gpi_radix_close : gpi_radix_sampled;
+    const int second = bits / 2, segments = 1 << (bits - second);
+    uint32_t tiles = 0;
+    if ((int)threadIdx.x < segments) {
+        const uint32_t from = counts[threadIdx.x << second];
+        const uint32_t to = counts[(threadIdx.x + 1) << second];
+        tiles = (to - from + tile_items - 1) / tile_items;
+        job.cursors[size + threadIdx.x] = from;
+    }
+    const uint32_t before = sum_before_bin<WholeBlock>(tiles, *(uint32_t(*)[8])(shared + 160));
+    if (threadIdx.x < radix_bins)
+        job.plan->segment_tile[threadIdx.x] = before;
+    if (threadIdx.x == radix_bins - 1)
+        job.plan->segment_tile[radix_bins] = before + tiles;
+    return Planned::buckets;
 }
 
 } // namespace GPI_SPACE

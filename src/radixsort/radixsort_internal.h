@@ -189,6 +189,7 @@ struct gpi_radix_plan {
     uint32_t skewed;      /* one of gpi_radix_skewed .., or 0. By the sample: there is no need to
                            * count all keys */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
+    uint32_t first, used; /* the first bucket that has items, and how many up to the last one */
     uint32_t result;      /* where the array is after the passes, or the buckets are */
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
     uint32_t split_arrived; /* by splitters, or passes: blocks at the barrier */
@@ -248,11 +249,13 @@ struct gpi_radix_span {
 /* What a sort of n items or fewer can have, and where it is. */
 struct gpi_radix_layout {
     int bucket_bits, bits_if_narrow, narrow_position_bits; /* see radixsort_key_codec.cuh */
-    bool by_values, adaptive;                              /* if buckets do not fit */
-    uint32_t entries;                                      /* of a bucket's size, if adaptive */
-    uint32_t others_max; /* segments of a level that need not be ones */
-    uint32_t map_starts; /* those of a map's buckets, behind its cursors among the others */
-    uint64_t rows;       /* of states */
+    int bits_max;                                          /* of the tables of buckets */
+    uint32_t divided;         /* buckets, if they have a bit more than all of them take */
+    bool by_values, adaptive; /* if buckets do not fit */
+    uint32_t entries;         /* of a bucket's size, if adaptive */
+    uint32_t others_max;      /* segments of a level that need not be ones */
+    uint32_t map_starts;      /* those of a map's buckets, behind its cursors among the others */
+    uint64_t rows;            /* of states */
     struct gpi_radix_span pieces[GPI_RADIX_PIECES];
     size_t zeroed, bytes; /* what has to be zero, and all */
 };

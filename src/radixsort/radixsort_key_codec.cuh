@@ -248,13 +248,14 @@ template <class K> struct RadixKeys {
     int bucket_bits;    /* 0: by passes only */
     int bits_if_narrow; /* enough if at most narrow_limit bits vary below them */
     int narrow_limit;
+    int bits_max; /* of buckets of words that leave some of them empty */
     uint32_t bucket_max;
     uint32_t one_bucket_max; /* items that are one bucket of the input; 0: see is_one_bucket() */
     bool in_place;
     bool keys_wanted; /* otherwise the last pass does not write them */
     gpi_radix_plan *plan;
     uint64_t *starts;      /* where each bin of a pass starts: [pass][bin] */
-    uint32_t *buckets;     /* counts, then where each bucket starts; 2^bucket_bits + 1 */
+    uint32_t *buckets;     /* counts, then where each bucket starts; 2^bits_max + 1 */
     uint32_t *recount;     /* the same for a narrower range of bits */
     uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
     void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */

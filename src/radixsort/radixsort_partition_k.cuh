@@ -46,6 +46,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     GridBarrier barrier;
     bool all_equal = false; /* by the bits that are compared */
     bool in_vain = false;   /* to count all keys, by look() */
+    int more = 0;           /* bits of buckets, by a few words */
     BucketsOfFew<VB && LARGE> of_few;
 
     GPI_DEVICE uint64_t tiles() const
@@ -55,10 +56,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
 
     GPI_DEVICE Top top(BitRange vary) const
     {
-        if (!of_few.bits)
-            return Top::of(job, vary);
-        const int bits = min(vary.end - job.begin, of_few.bits);
-        return {vary.end - bits, bits};
+        const int few = min(vary.end - job.begin, of_few.bits);
+        return few ? Top{vary.end - few, few} : Top::of(job, vary).divided(more);
     }
 
     /* Whether buckets are to be made for a visitor. */
@@ -75,7 +74,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         return looks_early;
     }
 
-    /* By the same code whenever keys are counted, as it comes from memory. */
+    /* By the same code whenever keys are counted. */
     GPI_DEVICE void count(Top t, uint32_t *counts) const
     {
         uint32_t *const table = (uint32_t *)memory;
@@ -113,8 +112,10 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                                           job.recount, table);
         barrier.wait();
         if (blockIdx.x == 0)
-            plan_sample<T, LARGE>(job, t, ends, job.recount, radix_tuning.sample_counts, table);
+            plan_sample<T, LARGE>(job, t, halves ? t.bits : job.bits_max, ends, job.recount,
+                                  radix_tuning.sample_counts, table);
         barrier.wait();
+        more = (int)job.plan->bits;
         for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
             job.recount[i] = 0;
         return !job.plan->skewed;
@@ -128,15 +129,24 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                                       : job.split_bits > 0);
     }
 
-    GPI_DEVICE void plan(Top t, uint32_t *counts)
+    GPI_DEVICE void plan(Top t, bool may_again, uint32_t *counts)
     {
-        if (blockIdx.x == 0) {
-            uint32_t *const shared = (uint32_t *)memory;
-            if (!plan_buckets<T, LARGE, K>(job, t.shift, t.bits, counts, Buckets::Tile::items,
-                                           shared))
-                plan_unfit<T, LARGE>(job, t.shift, t.bits, counts, shared);
-        }
+        if (blockIdx.x == 0 &&
+            plan_buckets<T, LARGE, K>(job, t.shift, t.bits, may_again, counts, Buckets::Tile::items,
+                                      (uint32_t *)memory) == Planned::unfit)
+            plan_unfit<T, LARGE>(job, t.shift, t.bits, counts, (uint32_t *)memory);
         barrier.wait();
+    }
+
+    /* By other bits than those that they were counted by before. */
+    GPI_DEVICE void count_again(Top t)
+    {
+        for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
+            job.recount[i] = 0;
+        barrier.wait();
+        count(t, job.recount);
+        barrier.wait();
+        plan(t, false, job.recount);
     }
 
     /* True if the buckets are small enough, or for a visitor: their starts are there then. */
@@ -152,17 +162,17 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                 const uint32_t seen = look<T, FLOAT, true, K>(job);
                 vary = {(int)(seen & 0xff), (int)(seen >> 8 & 0xff)};
                 in_vain = seen >> 16 & 1;
+                more = (int)(seen >> 20 & 15);
                 if (in_vain && of_few.may_be(job)) {
                     barrier.wait();
                     in_vain = !buckets_of_few(vary);
                 }
                 if (in_vain) {
                     in_vain = seen >> 24 == 0;
-                    if (in_vain)
-                        return false;
-                    if (blockIdx.x == 0 && threadIdx.x == 0)
+                    if (!in_vain && blockIdx.x == 0 && threadIdx.x == 0)
                         job.plan->skewed = gpi_radix_close;
-                    barrier.wait();
+                    if (!in_vain)
+                        barrier.wait();
                     return false;
                 }
             }
@@ -185,8 +195,10 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
             return false;
         if (exact.end - job.begin <= radix_bits + radix_few_bits)
             buckets_of_few(exact);
-        const Top now = top(exact);
+        Top now = top(exact);
         if (now.shift != t.shift || now.bits != t.bits) {
+            more = 0;
+            now = top(exact);
             counts = job.recount;
             if (exact.end == vary.end && now.bits < t.bits)
                 join_buckets<T>(job, t.bits - now.bits, now.bits, counts);
@@ -195,17 +207,12 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
             t = now;
             barrier.wait();
         }
-        plan(t, counts);
+        plan(t, true, counts);
+        const bool again = job.plan->route == gpi_radix_route_undecided;
         const bool buckets = job.plan->route == gpi_radix_route_buckets;
-        if (buckets || of_few.bits || !buckets_of_few(exact))
+        if (!again && (buckets || of_few.bits || !buckets_of_few(exact)))
             return buckets;
-        t = top(exact);
-        for (int i = blockIdx.x * T + threadIdx.x; i < 1 << t.bits; i += gridDim.x * T)
-            job.recount[i] = 0;
-        barrier.wait();
-        count(t, job.recount);
-        barrier.wait();
-        plan(t, job.recount);
+        count_again(again ? t.divided((int)job.plan->bits - t.bits) : top(exact));
         return job.plan->route == gpi_radix_route_buckets;
     }
 

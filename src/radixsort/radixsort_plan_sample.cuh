@@ -2,7 +2,7 @@
 /* What a few keys of large arrays say before all are counted, or meanwhile, and counts say anew. */
 #pragma once
 
-#include "radixsort/radixsort_histogram.cuh"
+#include "radixsort/radixsort_look.cuh"
 
 namespace GPI_SPACE
 {
@@ -32,9 +32,10 @@ GPI_DEVICE void skip_counts(const RadixKeys<K> &job, bool close, gpi_radix_map_k
 
 /* By one block: decides from the sample whether counting all keys is pointless, as buckets will not
  * fit; the limits are those of plan_buckets(), widened by the error of a sample. Levels, a map or
- * passes follow then. */
+ * passes follow then. Before that plan.bits becomes how many bits more divide the buckets, which
+ * have `bits_max` at most. */
 template <int T, bool LARGE, class K>
-__device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, bool ends,
+__device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, int bits_max, bool ends,
                                          const uint32_t *counts, uint64_t sample_stride,
                                          uint32_t *shared)
 {
@@ -42,26 +43,38 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, bool en
     const uint32_t sample = (uint32_t)(job.items() / sample_stride);
     const uint32_t full = radix_by_splitters<K> ? radix_tuning.sample_full * (sample >> bits)
                                                 : (uint32_t)(2 * job.bucket_max / sample_stride);
-    __shared__ uint32_t most, excess;
+    __shared__ uint32_t most, excess[4], last, rest; /* excess if that many bits more divide them */
     if (threadIdx.x == 0)
-        most = excess = 0;
+        most = last = rest = excess[0] = excess[1] = excess[2] = excess[3] = 0;
     __syncthreads();
+    uint32_t own_last = 0, own_rest = 0;
     for (uint32_t i = threadIdx.x; i < 1u << bits; i += T * plan_batch) {
         uint32_t count[plan_batch];
 #pragma unroll
         for (uint32_t j = 0; j < plan_batch; j++)
             count[j] = i + j * T < 1u << bits ? counts[i + j * T] : 0;
 #pragma unroll
-        for (uint32_t j = 0; j < plan_batch; j++)
+        for (uint32_t j = 0; j < plan_batch; j++) {
+            own_last = count[j] ? i + j * T : own_last;
+            own_rest = count[j] ? max(own_rest, ~(i + j * T)) : own_rest;
             if (count[j] > full) {
-                atomicAdd(&excess, count[j]);
+                for (int more = 0; more < 4; more++)
+                    if (count[j] > full << more)
+                        atomicAdd(&excess[more], count[j]);
                 atomicMax(&most, count[j]);
             }
+        }
+    }
+    own_last = warp_max(own_last), own_rest = warp_max(own_rest);
+    if (lane_id() == 0) {
+        atomicMax(&last, own_last);
+        atomicMax(&rest, own_rest);
     }
     __syncthreads();
-    const bool uneven = excess > sample / radix_tuning.sample_excess;
+    const int more = min(t.more(job, last + rest + 2, bits_max), 3);
+    const bool uneven = excess[more] > sample / radix_tuning.sample_excess;
     const uint64_t share = job.items() / radix_tuning.large_share, twice = 2 * job.bucket_max;
-    const bool unfit = !ends && (uneven || most * sample_stride > 2 * max(share, twice));
+    const bool unfit = !ends && (uneven || (most >> more) * sample_stride > 2 * max(share, twice));
     const int digits = varying_digits(job, job.plan->varying);
     UnevenWays ways = {};
     bool close = false;
@@ -72,6 +85,7 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, bool en
                 are_close<T>(job, t.shift, bits, counts, shared);
     if (threadIdx.x > 0)
         return;
+    job.plan->bits = more;
     if (splits_by_levels(job, job.plan->varying)) {
         const bool all_full = job.items() >> job.bucket_bits > bucket_mean_max(job.bucket_max);
         job.plan->skewed = all_full || uneven;

@@ -37,6 +37,8 @@ static uint64_t key_of(enum kind kind, size_t i, size_t n, int width, uint64_t r
         return ((random % 5) << (width - 3) | ((random >> 8) % 7) << 13 | (random >> 32 & 7)) & all;
     case SOMEWHAT_TOO_LARGE:
         return ((random % 450) << (width - 9) ^ (random >> 32) % ((top >> 8) | 1)) & all;
+    case PART_OF_RANGE:
+        return all / 16 * 7 + random % (all / 16 * 5);
     case ONE_LARGE:
         return random % (n / 12000 + 1) ? random & all : (all / 3 ^ (random >> 32) % 0xfffff) & all;
     case BELL:

@@ -26,6 +26,7 @@ enum kind {
     ONE_LARGE,          /* even but for some 12000 keys that agree in their highest bits */
     CLUSTERS,           /* of clusters, three deep */
     SOMEWHAT_TOO_LARGE, /* 450 of 512 equal ranges have all keys */
+    PART_OF_RANGE,      /* even in 5/16 of the range, on both sides of the middle */
     BELL,               /* around the middle of the range, a millionth of it wide */
     NUMBER_PAIRS,       /* two small numbers in the halves of a key, the first one uneven */
     FAR_APART,          /* eight ranges of some thousand keys */

@@ -11,10 +11,10 @@ TUNING_ARCHITECTURES(DECLARE)
 #define LAYOUT(sm) gpi_radix_layout_sm##sm,
 static gpi_radix_layout_fn *const layouts[] = {TUNING_ARCHITECTURES(LAYOUT)};
 
-/* Of a sort whose buckets have numbers of that many bits. */
+/* Of a sort whose buckets have numbers of as many bits as they may. */
 static void set_least(const struct gpi_radix_layout *l, struct sort_piece *pieces)
 {
-    const size_t buckets = (size_t)1 << l->bucket_bits, word = sizeof(uint32_t);
+    const size_t buckets = (size_t)1 << l->bits_max, word = sizeof(uint32_t);
     pieces[GPI_RADIX_PLAN].least = sizeof(struct gpi_radix_plan);
     pieces[GPI_RADIX_STARTS].least = GPI_RADIX_PASSES * GPI_RADIX_BINS * sizeof(uint64_t);
     pieces[GPI_RADIX_BUCKETS].least = (buckets + 1) * word;
