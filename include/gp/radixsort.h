@@ -80,7 +80,7 @@ typedef struct gp_radix_sort_options {
  *    2^26 on, one pass for each 8 bits that tell keys apart, where these are few. More of 4 bytes:
  *    as if they were even, by a map learned from a sample, or one pass for each 8 bits that differ,
  *    or that a small range takes;
- *  - up to 2^23 keys of 4 bytes beside values of 8, and keys of 1 and 2 bytes with values: one
+ *  - below 2^23 keys of 4 bytes beside values of 8, and keys of 1 and 2 bytes with values: one
  *    read, and one pass for each 8 bits that differ between keys;
  *  - keys of 1 byte, and 2^22 or more keys of 2 bytes, without values: counted, not moved.
  *

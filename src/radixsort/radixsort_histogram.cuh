@@ -264,7 +264,8 @@ struct Top {
     }
 
     /* How many bits more the number of a bucket has to have, as items are evenly in `used` buckets
-     * that are too large; 0: none, or there would be too many buckets. */
+     * that are too large; 0: none, or there would be too many buckets, or fewer than 512
+     * items in each. */
     template <class K>
     GPI_DEVICE int more(const RadixKeys<K> &job, uint32_t used, int bits_max) const
     {

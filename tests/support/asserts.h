@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Check, whose assertions cost a comparison where they hold. Its own write each of them to a pipe,
- * so that it knows the last one before a crash: a system call for every item that a test compares
- * (tools-18 in docs/tuning). Here the thread remembers it. */
+/* Check, with assertions that cost a comparison where they hold. Its own macros write each of them
+ * to a pipe, so that it knows the last one before a crash: a system call for every item that a test
+ * compares (tools-18 in docs/tuning). Here the thread remembers it. */
 #ifndef GP_TEST_ASSERTS_H
 #define GP_TEST_ASSERTS_H
 
