@@ -1,181 +1,98 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The items of a block's bins in order, where bins have many, whatever they are. A warp takes a
- * window of 256 items into registers and sorts it by a network (Batcher 1968). Then windows lie
- * half a window further: each holds two runs in order, of which one merge makes one; and so on,
- * half a window there and back, until no item is less than the one before. An item moves by half a
- * window in a round. Where most windows still have items to move after some rounds, runs become
- * twice as long in each round instead: items that are far apart are exchanged in shared memory,
- * then windows are merged.
+ * window of 256 items into registers and sorts it (device/network.cuh). Then windows lie half a
+ * window further: each holds two runs in order, of which one merge makes one; and so on, half a
+ * window there and back, until no item is less than the one before. An item moves by half a window
+ * in a round. Where most windows still have items to move after some rounds, runs become twice as
+ * long in each round instead: items that are far apart are exchanged in shared memory, then windows
+ * are merged.
  */
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "device/network.cuh"
 #include "radixsort/radixsort_bucket_parts.cuh"
 
 namespace GPI_SPACE
 {
 
-/* The items of a warp in registers. Sorted ones are neighbours in a lane, so that few steps are
- * between lanes; runs to be merged have number 32 i + lane in row i, as rows are read and written
- * without conflicts. APART: a word's source decides between equal words, and moves along. */
-template <class Word, bool APART> struct Window {
-    static constexpr int rows = 8, items = 32 * rows, half = items / 2;
+/* A window: 256 items in the registers of a warp. */
+constexpr int window_rows = 8, window_items = 32 * window_rows;
 
-    Word word[rows];
-    uint32_t source[APART ? rows : 1];
-
-    /* Whether an item is less than that of row i; without a branch, as items differ by lane. */
-    GPI_DEVICE bool is_less(Word other, uint32_t other_source, int i) const
-    {
-        bool less = other < word[i];
-        if constexpr (APART)
-            less |= (other == word[i]) & (other_source < source[i]);
-        return less;
-    }
-
-    /* The lesser item goes to row i. */
-    GPI_DEVICE void exchange_rows(int i, int j)
-    {
-        const bool falls = is_less(word[j], source[APART ? j : 0], i);
-        const Word low = falls ? word[j] : word[i];
-        word[j] = falls ? word[i] : word[j];
-        word[i] = low;
-        if constexpr (APART) {
-            const uint32_t from = falls ? source[j] : source[i];
-            source[j] = falls ? source[i] : source[j];
-            source[i] = from;
-        }
-    }
-
-    /* Lanes whose numbers differ by mask; those with the bit keep the greater item. MIRRORED: row i
-     * meets the i-th from the end. */
-    template <bool MIRRORED = false> GPI_DEVICE void exchange_lanes(int mask, int bit)
-    {
-        const bool upper = lane_id() & bit;
-        Word other[rows];
-        uint32_t from[rows];
-#pragma unroll
-        for (int i = 0; i < rows; i++) {
-            const int j = MIRRORED ? rows - 1 - i : i;
-            other[i] = __shfl_xor_sync(all_lanes, word[j], mask);
-            from[i] = APART ? __shfl_xor_sync(all_lanes, source[APART ? j : 0], mask) : 0;
-        }
-#pragma unroll
-        for (int i = 0; i < rows; i++) {
-            const bool takes = is_less(other[i], from[i], i) != upper;
-            word[i] = takes ? other[i] : word[i];
-            if constexpr (APART)
-                source[i] = takes ? from[i] : source[i];
-        }
-    }
-
-    GPI_DEVICE void turn(int i)
-    {
-        word[i] = __shfl_xor_sync(all_lanes, word[i], 31);
-        if constexpr (APART)
-            source[i] = __shfl_xor_sync(all_lanes, source[i], 31);
-    }
-
-    /* Lanes whose numbers differ by mask, then those that differ by half of the bit, and so on. */
-    GPI_DEVICE void merge_lanes(int mask, int bit)
-    {
-#pragma unroll 1
-        for (; bit; bit /= 2, mask = bit)
-            exchange_lanes(mask, bit);
-    }
-
-    /* A lane's items: the halves of `size` rows rise, and then all of these. */
-    template <int SIZE> GPI_DEVICE void merge_own()
-    {
-#pragma unroll
-        for (int i = 0; i < rows; i++)
-            if ((i & SIZE / 2) == 0)
-                exchange_rows(i, i ^ (SIZE - 1));
-        merge_bitonic<SIZE / 4>();
-    }
-
-    /* Rows that are so far from each other, and half of that, and so on. */
-    template <int APART_BY> GPI_DEVICE void merge_bitonic()
-    {
-#pragma unroll
-        for (int d = APART_BY; d; d /= 2)
-#pragma unroll
-            for (int i = 0; i < rows; i++)
-                if ((i & d) == 0)
-                    exchange_rows(i, i + d);
-    }
-
-    /* Then lane i has items 8 i and on. */
-    GPI_DEVICE void sort()
-    {
-        merge_own<2>();
-        merge_own<4>();
-        merge_own<8>();
-#pragma unroll 1
-        for (int mask = 1; mask < 32; mask = 2 * mask + 1) {
-            exchange_lanes<true>(mask, (mask + 1) / 2);
-            if (mask > 1)
-                merge_lanes((mask + 1) / 4, (mask + 1) / 4);
-            merge_bitonic<rows / 2>();
-        }
-    }
-
-    /* Two runs of half of the rows; bitonic: one rises and then falls, or the other way round. */
-    GPI_DEVICE void merge(bool bitonic)
-    {
-        if (!bitonic)
-#pragma unroll
-            for (int i = rows / 2; i < rows; i++)
-                turn(i);
-#pragma unroll
-        for (int i = 0; i < rows / 2; i++)
-            if (bitonic)
-                exchange_rows(i, i + rows / 2);
-            else
-                exchange_rows(i, rows - 1 - i);
-        merge_bitonic<rows / 4>();
-        merge_lanes(16, 16);
-    }
-};
-
-template <class X> GPI_DEVICE void swap(X &a, X &b)
+/* Then lane i has items 8 i to 8 i + 7. */
+template <class Item> GPI_DEVICE void sort_window(Item (&item)[window_rows])
 {
-    const X other = a;
-    a = b;
-    b = other;
+    sort_thread(item);
+#pragma unroll 1
+    for (int lanes = 2; lanes <= 32; lanes *= 2)
+        merge_lanes(item, lanes);
 }
 
-/* The items of a block of T threads in shared memory, which has room for whole windows. */
+/* Of two runs of half of the rows one. Item 32 i + lane is in row i, before and after. bitonic: one
+ * run rises and the other falls; otherwise both rise, and the second one is turned round first. */
+template <class Item> GPI_DEVICE void merge_window(Item (&item)[window_rows], bool bitonic)
+{
+    constexpr int half = window_rows / 2;
+    if (!bitonic)
+#pragma unroll
+        for (int i = 0; i < half / 2; i++) {
+            Item &a = item[half + i], &b = item[window_rows - 1 - i];
+            const Item turned = shuffle_xor(a, 31);
+            a = shuffle_xor(b, 31);
+            b = turned;
+        }
+    merge_thread(item);
+#pragma unroll 1
+    for (int apart = 16; apart; apart /= 2)
+        exchange_lanes(item, apart);
+}
+
+/* The items of a block of T threads in shared memory, which has room for whole windows. APART: an
+ * item's source decides between equal words. */
 template <class Word, bool APART, int T> struct Windows {
-    using OfWarp = Window<Word, APART>;
-    static constexpr int items = OfWarp::items, half = OfWarp::half, rows = OfWarp::rows;
+    static constexpr int items = window_items, half = items / 2;
     static constexpr int first_look = 5; /* round before which it is asked how many are busy */
+    using Placed = std::conditional_t<sizeof(Word) == 4, uint64_t, PlacedKey>;
+    using Item = std::conditional_t<APART, Placed, Word>; /* as it is compared */
 
     Word *words;
     uint16_t *sources;
     int count;
 
-    /* Whether item j is less than item i. */
-    GPI_DEVICE bool falls_from(int i, int j) const
+    GPI_DEVICE Item item(int p) const
     {
-        const Word own = words[i], next = words[j];
-        bool falls = next < own;
-        if constexpr (APART)
-            falls |= (own == next) & (sources[j] < sources[i]);
-        return falls;
+        if constexpr (!APART)
+            return words[p];
+        else if constexpr (sizeof(Word) == 4)
+            return (uint64_t)words[p] << 32 | sources[p];
+        else
+            return {sources[p], (uint32_t)words[p], (uint32_t)(words[p] >> 32)};
+    }
+
+    GPI_DEVICE void set(int p, const Item &to) const
+    {
+        if constexpr (!APART) {
+            words[p] = to;
+        } else if constexpr (sizeof(Word) == 4) {
+            words[p] = (Word)(to >> 32);
+            sources[p] = (uint16_t)to;
+        } else {
+            words[p] = to.key();
+            sources[p] = (uint16_t)to.place;
+        }
     }
 
     /* Whether a window has an item that is less than the one before; of two runs in order. */
     GPI_DEVICE bool falls(int first, bool runs) const
     {
-        bool some = runs && falls_from(first + half - 1, first + half);
+        bool some = runs && item(first + half) < item(first + half - 1);
         if (!runs)
 #pragma unroll 1
             for (int p = first + lane_id(); p < first + items - 1; p += 32)
-                some |= falls_from(p, p + 1);
+                some |= item(p + 1) < item(p);
         some = __any_sync(all_lanes, some);
         __syncwarp();
         return some;
@@ -184,35 +101,27 @@ template <class Word, bool APART, int T> struct Windows {
     /* runs: there are two in order. */
     GPI_DEVICE void sort(int first, bool runs, bool bitonic) const
     {
-        OfWarp window;
+        Item window[window_rows];
 #pragma unroll
-        for (int i = 0; i < rows; i++) {
-            window.word[i] = words[first + i * 32 + lane_id()];
-            if constexpr (APART)
-                window.source[i] = sources[first + i * 32 + lane_id()];
-        }
+        for (int i = 0; i < window_rows; i++)
+            window[i] = item(first + i * 32 + lane_id());
         if (runs)
-            window.merge(bitonic);
+            merge_window(window, bitonic);
         else
-            window.sort();
+            sort_window(window);
         __syncwarp();
-        const int begin = runs ? lane_id() : lane_id() * rows, step = runs ? 32 : 1;
+        const int begin = runs ? lane_id() : lane_id() * window_rows, step = runs ? 32 : 1;
 #pragma unroll
-        for (int i = 0; i < rows; i++) {
-            words[first + begin + i * step] = window.word[i];
-            if constexpr (APART)
-                sources[first + begin + i * step] = (uint16_t)window.source[i];
-        }
+        for (int i = 0; i < window_rows; i++)
+            set(first + begin + i * step, window[i]);
     }
 
     /* f(first) for the windows of this warp from an item on; whether it is true for any. */
     template <class F> GPI_DEVICE bool for_windows(int from, int end, F f) const
     {
-        /* The same in all lanes, which the compiler is to know. */
-        const int warp = __shfl_sync(all_lanes, (int)threadIdx.x / 32, 0);
         bool any = false;
 #pragma unroll 1
-        for (int w = from + warp * items; w < end; w += T / 32 * items)
+        for (int w = from + (int)warp_id() * items; w < end; w += T / 32 * items)
             any |= f(w);
         return any;
     }
@@ -232,11 +141,13 @@ template <class Word, bool APART, int T> struct Windows {
             const int i = (k & -d) * 2 + (k & (d - 1)), j = mirrored ? i ^ (2 * d - 1) : i + d;
             if (i >= end)
                 break;
-            if (j >= end || !falls_from(i, j))
+            if (j >= end)
                 continue;
-            swap(words[i], words[j]);
-            if constexpr (APART)
-                swap(sources[i], sources[j]);
+            const Item own = item(i), other = item(j);
+            if (other < own) {
+                set(i, other);
+                set(j, own);
+            }
         }
         __syncthreads();
     }
@@ -325,7 +236,7 @@ __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint3
     extern __shared__ __align__(16) char memory[];
     using OfIntegers = typename Bins::OfIntegers;
     constexpr int T = Bins::warps * 32;
-    static_assert(Bins::items_max % Window<Word, false>::items == 0, "windows are whole");
+    static_assert(Bins::items_max % window_items == 0, "windows are whole");
     const Bins b = {bins.job, *(typename Bins::Shared *)memory, bins.count, bins.compared,
                     bins.base};
     const auto *const keys_in = b.job.keys[from] + first;
