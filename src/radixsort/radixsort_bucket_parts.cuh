@@ -89,12 +89,6 @@ template <class Bins> struct BinParts {
         return make_uint3(large, of_many, __syncthreads_count(bin.count > wide_bin && many));
     }
 
-    /* Whether there are counts for the items of a bucket. */
-    GPI_DEVICE bool has_room() const
-    {
-        return (b.count + 2) * (int)sizeof(uint16_t) <= Bins::stage_bytes;
-    }
-
     GPI_DEVICE uint32_t *count_of(uint32_t number) const
     {
         return (uint32_t *)b.s.stage + number / 2;
@@ -231,19 +225,26 @@ template <class Bins> struct BinParts {
     }
 };
 
+/* The same bins, of another type perhaps, by the name of the block's shared memory: in a function
+ * that is called the compiler would not know that it is shared memory. */
+template <class To, class Bins> GPI_DEVICE To in_shared_memory(const Bins &b)
+{
+    extern __shared__ __align__(16) char memory[];
+    return {b.job, *(typename To::Shared *)memory, b.count, b.compared, b.base};
+}
+
 /* Where few large bins have many keys: neighbours in order, as equal keys nearly are; where most
  * items are in large bins, these are divided before. Where most items are in wide bins of many
  * keys, and some of these are huge, by ranges. A call that floats and integers share. */
 template <class Bins>
 __device__ __noinline__ void divide_bins(const Bins bins, int shift, uint32_t largest)
 {
-    extern __shared__ __align__(16) char memory[];
     using Parts = BinParts<Bins>;
-    const Bins b = {bins.job, *(typename Bins::Shared *)memory, bins.count, bins.compared,
-                    bins.base};
+    const Bins b = in_shared_memory<Bins>(bins);
     const Parts parts = {b, shift};
     const bool huge = largest > Parts::huge_bin;
-    if (!parts.has_room() || (!Bins::pairs && !huge))
+    const bool counts_fit = (b.count + 2) * (int)sizeof(uint16_t) <= Bins::stage_bytes;
+    if (!counts_fit || (!Bins::pairs && !huge))
         return;
     const uint3 large = parts.large_items();
     if (huge && 4 * large.z > 3 * Parts::T)

@@ -50,38 +50,38 @@ template <class Item> GPI_DEVICE void merge_window(Item (&item)[window_rows], bo
         exchange_lanes(item, apart);
 }
 
-/* The items of a block of T threads in shared memory, which has room for whole windows. APART: an
- * item's source decides between equal words. */
-template <class Word, bool APART, int T> struct Windows {
+/* The items of a block of T threads in shared memory, which has room for whole windows. PLACED:
+ * beside each word is the place it had, which decides between equal words. */
+template <class Word, bool PLACED, int T> struct Windows {
     static constexpr int items = window_items, half = items / 2;
     static constexpr int first_look = 5; /* round before which it is asked how many are busy */
-    using Placed = std::conditional_t<sizeof(Word) == 4, uint64_t, PlacedKey>;
-    using Item = std::conditional_t<APART, Placed, Word>; /* as it is compared */
+    using WithPlace = std::conditional_t<sizeof(Word) == 4, uint64_t, PlacedKey>;
+    using Item = std::conditional_t<PLACED, WithPlace, Word>; /* as it is compared */
 
     Word *words;
-    uint16_t *sources;
+    uint16_t *places;
     int count;
 
     GPI_DEVICE Item item(int p) const
     {
-        if constexpr (!APART)
+        if constexpr (!PLACED)
             return words[p];
         else if constexpr (sizeof(Word) == 4)
-            return (uint64_t)words[p] << 32 | sources[p];
+            return (uint64_t)words[p] << 32 | places[p];
         else
-            return {sources[p], (uint32_t)words[p], (uint32_t)(words[p] >> 32)};
+            return {places[p], (uint32_t)words[p], (uint32_t)(words[p] >> 32)};
     }
 
     GPI_DEVICE void set(int p, const Item &to) const
     {
-        if constexpr (!APART) {
+        if constexpr (!PLACED) {
             words[p] = to;
         } else if constexpr (sizeof(Word) == 4) {
             words[p] = (Word)(to >> 32);
-            sources[p] = (uint16_t)to;
+            places[p] = (uint16_t)to;
         } else {
             words[p] = to.key();
-            sources[p] = (uint16_t)to.place;
+            places[p] = (uint16_t)to.place;
         }
     }
 
@@ -126,16 +126,16 @@ template <class Word, bool APART, int T> struct Windows {
         return any;
     }
 
-    /* Whether most threads that have windows had something to do. */
-    GPI_DEVICE bool is_majority(int busy) const
+    /* Items of whole windows. */
+    GPI_DEVICE int padded() const
     {
-        return 2 * busy > min((count + items - 1) / items * 32, T);
+        return (count + items - 1) / items * items;
     }
 
     /* Items d apart, or mirrored in 2 d items: the lesser goes first. */
     GPI_DEVICE void exchange_apart(int d, bool mirrored) const
     {
-        const int end = (count + items - 1) / items * items;
+        const int end = padded();
 #pragma unroll 1
         for (int k = threadIdx.x;; k += T) {
             const int i = (k & -d) * 2 + (k & (d - 1)), j = mirrored ? i ^ (2 * d - 1) : i + d;
@@ -154,10 +154,10 @@ template <class Word, bool APART, int T> struct Windows {
 
     GPI_DEVICE void run() const
     {
-        for (int p = count + (int)threadIdx.x; p < (count + items - 1) / items * items; p += T) {
+        for (int p = count + (int)threadIdx.x; p < padded(); p += T) {
             words[p] = (Word) ~(Word)0;
-            if constexpr (APART)
-                sources[p] = UINT16_MAX;
+            if constexpr (PLACED)
+                places[p] = UINT16_MAX;
         }
         __syncthreads();
         int busy = 1; /* threads in whose windows something fell */
@@ -165,7 +165,8 @@ template <class Word, bool APART, int T> struct Windows {
 #pragma unroll 1
         for (int round = 0; busy; round++) {
             const bool runs = round > 0;
-            if (!far && round >= first_look && round % 2 && is_majority(busy))
+            const bool most_busy = 2 * busy > min(padded() / items * 32, T);
+            if (!far && round >= first_look && round % 2 && most_busy)
                 far = items;
             if (far >= count)
                 return;
@@ -185,13 +186,23 @@ template <class Word, bool APART, int T> struct Windows {
     }
 };
 
-/* The items that a block has at the beginning of its shared memory, with sources or without. A call
+/* The words that a block has at the beginning of its shared memory, with places or without. A call
  * that floats and integers share. */
-template <class Word, bool APART, int T>
-__device__ __noinline__ void sort_windows(int sources_at, int count)
+template <class Word, bool PLACED, int T>
+__device__ __noinline__ void sort_windows(int places_at, int count)
 {
     extern __shared__ __align__(16) char memory[];
-    Windows<Word, APART, T>{(Word *)memory, (uint16_t *)(memory + sources_at), count}.run();
+    Windows<Word, PLACED, T>{(Word *)memory, (uint16_t *)(memory + places_at), count}.run();
+}
+
+/* By that call beside keys of 4 bytes. */
+template <class Word, bool PLACED, class Bins> GPI_DEVICE void sort_words(const Bins &b)
+{
+    constexpr int T = Bins::warps * 32;
+    if constexpr (sizeof(typename Bins::KeyWord) == 4)
+        sort_windows<Word, PLACED, T>(offsetof(typename Bins::Shared, stage), b.count);
+    else
+        Windows<Word, PLACED, T>{b.s.words, (uint16_t *)b.s.stage, b.count}.run();
 }
 
 /* Items by positions, or these if there are no items. A bucket may be sorted where it lies, so all
@@ -227,53 +238,40 @@ template <class Bins> GPI_DEVICE bool bins_are_mixed(const Bins &b, int shift)
 }
 
 /* A bucket whose bins have many items; if words lack bits of their keys, they become words of keys,
- * beside positions, and then positions alone. A call, as it is rare, of little code; it names the
- * shared memory, or would not know what it is. */
+ * beside positions, and then positions alone. A call of little code, as it is rare. */
 template <class Bins, class Word>
 __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint32_t from,
                                           const BucketBits<Word> bits, int shift, uint32_t largest)
 {
-    extern __shared__ __align__(16) char memory[];
-    using OfIntegers = typename Bins::OfIntegers;
     constexpr int T = Bins::warps * 32;
     static_assert(Bins::items_max % window_items == 0, "windows are whole");
-    const Bins b = {bins.job, *(typename Bins::Shared *)memory, bins.count, bins.compared,
-                    bins.base};
+    const Bins b = in_shared_memory<Bins>(bins);
     const auto *const keys_in = b.job.keys[from] + first;
     const auto keys = b.job.keys[gpi_radix_out] + first;
-    uint16_t *const sources = (uint16_t *)b.s.stage;
+    uint16_t *const places = (uint16_t *)b.s.stage;
     const bool lacking = Bins::words_may_tie && b.left_out(bits);
     if constexpr (sizeof(Word) == 4) /* with keys of 8 bytes it costs even ones */
-        divide_bins(
-            OfIntegers{b.job, *(typename OfIntegers::Shared *)memory, b.count, b.compared, b.base},
-            shift, largest);
+        divide_bins(in_shared_memory<typename Bins::OfIntegers>(b), shift, largest);
     if constexpr (Bins::words_may_tie)
         if (lacking) {
 #pragma unroll 4
             for (int p = threadIdx.x; p < b.count; p += T) {
                 const uint32_t at = b.position(p);
-                sources[p] = (uint16_t)at;
+                places[p] = (uint16_t)at;
                 b.s.words[p] = b.word_of(keys_in[at]);
             }
-            if constexpr (sizeof(Word) == 4)
-                sort_windows<Word, true, T>(offsetof(typename Bins::Shared, stage), b.count);
-            else
-                Windows<Word, true, T>{b.s.words, sources, b.count}.run();
+            sort_words<Word, true>(b);
 #pragma unroll 4
             for (int p = threadIdx.x; p < b.count; p += T)
-                b.s.words[p] = sources[p];
+                b.s.words[p] = places[p];
             __syncthreads();
         }
     /* Equal keys are nearly in order. */
     if constexpr (Bins::pairs && sizeof(Word) == 8)
         if (!lacking && !bins_are_mixed(b, shift))
             exchange_neighbours(b, Bins::largest_bin);
-    if constexpr (sizeof(Word) == 4) {
-        if (!lacking)
-            sort_windows<typename Bins::BinWord, false, T>(0, b.count);
-    } else if (!lacking) {
-        Windows<typename Bins::BinWord, false, T>{b.s.words, nullptr, b.count}.run();
-    }
+    if (!lacking)
+        sort_words<typename Bins::BinWord, false>(b);
     if constexpr (Bins::pairs) {
         using V = typename Bins::V;
         const ValueArray<V> values_in = b.job.values_at(from, first);
