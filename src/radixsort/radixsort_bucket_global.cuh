@@ -33,16 +33,18 @@ GPI_DEVICE void copy_items(const X *from, uint64_t first, uint64_t end, X *to)
         to[i] = from[i];
 }
 
-/* Values of a bucket that are in order. */
-template <int T, class K, class V>
-GPI_DEVICE void copy_values(const RadixJob<K, V> &job, uint32_t from, uint64_t first, uint64_t end)
+/* A bucket that is in order, to the output. */
+template <int T, int VB, class K, class V>
+GPI_DEVICE void copy_bucket(const RadixJob<K, V> &job, uint32_t from, uint64_t first, uint64_t end)
 {
     const void *values = job.values[from];
     void *to = job.values[gpi_radix_out];
-    if (job.values_at(from).is_narrow())
+    if (job.keys_wanted)
+        copy_items<T>(job.keys[from], first, end, job.keys[gpi_radix_out]);
+    if (VB > 0 && job.values_at(from).is_narrow())
         copy_items<T>((const uint8_t *)values, first * job.value_bytes, end * job.value_bytes,
                       (uint8_t *)to);
-    else
+    else if (VB > 0)
         copy_items<T>((const V *)values, first, end, (V *)to);
 }
 
@@ -171,12 +173,8 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
             bucket.pass(from, to, {at, (1u << width) - 1});
             from = to;
         }
-        if (from == gpi_radix_out)
-            return;
-        const uint64_t end = bucket.first + bucket.count;
-        copy_items<T>(job.keys[from], bucket.first, end, job.keys[gpi_radix_out]);
-        if constexpr (VB > 0)
-            copy_values<T>(job, from, bucket.first, end);
+        if (from != gpi_radix_out)
+            copy_bucket<T, VB>(job, from, bucket.first, bucket.first + bucket.count);
     }
 };
 

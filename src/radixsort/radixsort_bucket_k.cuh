@@ -19,13 +19,8 @@
  */
 #pragma once
 
-#include "device/grid.cuh"
-#include "device/warp.cuh"
 #include "radixsort/radixsort_bucket_global.cuh"
-#include "radixsort/radixsort_bucket_order.cuh"
 #include "radixsort/radixsort_bucket_windows.cuh"
-#include "radixsort/radixsort_places.cuh"
-#include "tuning/radixsort_tuning.cuh"
 
 namespace GPI_SPACE
 {
@@ -46,7 +41,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     static_assert(most_rounds <= 16 * I, "a bin is in one of them");
     /* Values pass through shared memory where the counts were. */
     static constexpr bool staged = radix_values_staged(sizeof(K), VB);
-    static constexpr int count_bytes = bins * (int)sizeof(uint32_t);
     static constexpr int stage_bytes = bucket_stage_bytes(items_max, sizeof(K), VB);
 
     struct Shared {
@@ -144,21 +138,14 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return warp_or(lane_id() < warps ? s.varying[lane_id()] : (KeyWord)0);
     }
 
-    /*
-     * The count of a word's bin. Bins of pairs are made of few bits of the key above some of the
-     * position, which neighbours share, if few bits vary: so that their counts lie in different
-     * banks, the number of a row of 128 counts changes the order of its quads.
-     */
-    GPI_DEVICE uint32_t *bin(Word word, int shift) const
-    {
-        return count_of(number_of(word, shift));
-    }
-
     static GPI_DEVICE uint32_t number_of(Word word, int shift)
     {
         return DigitOf<Word>{shift, bins - 1}(word);
     }
 
+    /* If few bits vary, the bins of neighbouring pairs differ in high bits of their numbers alone:
+     * so that their counts lie in different banks, the number of a row of 128 counts changes the
+     * order of its quads. */
     GPI_DEVICE uint32_t *count_of(uint32_t b) const
     {
         return counts() + (pairs ? b ^ (b >> 5 & 28) : b);
@@ -175,27 +162,25 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return (uint32_t)s.words[p] & ((1u << position_bits()) - 1);
     }
 
-    /* open(bits): a key's word, less the base, from the bits that are left of it. */
-    template <class F>
-    GPI_DEVICE void write_opened(K *to, const BucketBits<KeyWord> &keys, F open) const
-    {
-        for_rows([&](int i) {
-            const Word word = s.words[item(i)];
-            if constexpr (pairs) {
-                const KeyWord bits = open((KeyWord)(word >> position_bits() << keys.low));
-                __stcs(to + item(i), job.order.template key<FLOAT>((K)((keys.same | bits) + base)));
-            } else {
-                __stcs(to + item(i), codec().decode((K)(open((KeyWord)word) + base)));
-            }
-        });
-    }
-
     GPI_DEVICE void write_keys(K *to, const BucketBits<KeyWord> &keys) const
     {
+        /* open(bits): a key's word, less the base, from the bits that are left of it. */
+        const auto write = [&](auto open) {
+            for_rows([&](int i) {
+                const Word word = s.words[item(i)];
+                if constexpr (pairs) {
+                    const KeyWord bits = open((KeyWord)(word >> position_bits() << keys.low));
+                    const K whole = (K)((keys.same | bits) + base);
+                    __stcs(to + item(i), job.order.template key<FLOAT>(whole));
+                } else {
+                    __stcs(to + item(i), codec().decode((K)(open((KeyWord)word) + base)));
+                }
+            });
+        };
         if (keys.has_hole())
-            write_opened(to, keys, [&](KeyWord w) { return keys.hole.open(w) | keys.same; });
+            write([&](KeyWord w) { return keys.hole.open(w) | keys.same; });
         else
-            write_opened(to, keys, [](KeyWord w) { return w; });
+            write([](KeyWord w) { return w; });
     }
 
     static GPI_DEVICE KeyWord lowest(int bits)
@@ -240,7 +225,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return count <= items_max && left_out(keys) == 0;
     }
 
-    /* How many of the lowest bits that vary do not fit a word. */
+    /* How many of the lowest bits that vary do not fit a word beside a position. */
     GPI_DEVICE int left_out(const BucketBits<KeyWord> &keys) const
     {
         return max(0, keys.bits() + position_bits() - 8 * (int)sizeof(Word));
@@ -256,7 +241,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         /* Whether all items of a bin are equal. */
         const bool exact = all <= bin_bits;
         const int above = exact ? 0 : all - bin_bits, shift = pairs ? above : above + low;
-        const KeyWord same = keys.still_same();
+        const KeyWord same = keys.has_hole() ? (KeyWord)0 : keys.same; /* that words still have */
         Word word[I];
         leave_undefined<in_loop>(word);
         for_rows([&](int i) {
@@ -264,11 +249,12 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
                 word[i] = (Word)((keys.word[i] ^ same) >> low) << position_bits() | (Word)item(i);
             else
                 word[i] = keys.word[i];
-            atomicAdd(bin(word[i], shift), 1u);
+            atomicAdd(count_of(number_of(word[i], shift)), 1u);
         });
         __syncthreads();
         const uint32_t fullest = sum_bins(*this), largest = exact ? 0 : fullest;
-        for_rows([&](int i) { s.words[atomicAdd(bin(word[i], shift), 1u)] = word[i]; });
+        for_rows(
+            [&](int i) { s.words[atomicAdd(count_of(number_of(word[i], shift)), 1u)] = word[i]; });
         __syncthreads();
         /* Of words that agree there are to be few. */
         const bool large = largest > (uint32_t)(gone ? largest_bin : most_rounds);
@@ -324,16 +310,6 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
 
 /* ---- the kernel ---- */
 
-/* A bucket of equal keys, which may be of any size. */
-template <int T, class K, class V>
-GPI_DEVICE void copy_bucket(const RadixJob<K, V> &job, uint64_t first, uint64_t end)
-{
-    if (job.keys_wanted)
-        copy_items<T>(job.keys[gpi_radix_tmp], first, end, job.keys[gpi_radix_out]);
-    if constexpr (!std::is_same_v<V, Payload<0>::type>)
-        copy_values<T>(job, gpi_radix_tmp, first, end);
-}
-
 GPI_DEVICE bool has_entries(const gpi_radix_plan &plan)
 {
     return plan.route == gpi_radix_route_adaptive || plan.route == gpi_radix_route_splitters;
@@ -385,7 +361,7 @@ GPI_DEVICE void sort_bucket(const RadixJobOf<K, VB> &job, char *memory, uint32_t
         return;
     if (bits == 0) {
         if (from == gpi_radix_tmp)
-            copy_bucket<T>(job, first, end);
+            copy_bucket<T, VB>(job, from, first, end);
         return;
     }
     const int count = (int)(end - first);

@@ -86,12 +86,6 @@ template <class Word> struct BucketBits {
     {
         return has_hole() ? high - low - hole.bits : high - low;
     }
-
-    /* The common bits that words still hold: none if they are closed. */
-    GPI_DEVICE Word still_same() const
-    {
-        return has_hole() ? (Word)0 : same;
-    }
 };
 
 /* The keys of a bucket in a block's registers. */
@@ -156,6 +150,7 @@ template <class Bins> GPI_DEVICE uint32_t sum_bins(const Bins &b)
 
 /* ---- exchanges ---- */
 
+/* With put_in_order() of device/network.cuh kernels of 8-byte keys spill more registers. */
 template <class Word> GPI_DEVICE void compare_exchange(Word &a, Word &b)
 {
     const Word low = a < b ? a : b;
