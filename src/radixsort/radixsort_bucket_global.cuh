@@ -9,7 +9,7 @@
 
 #include "device/grid.cuh"
 #include "device/undefined.cuh"
-#include "radixsort/radixsort_key_codec.cuh"
+#include "radixsort/radixsort_places.cuh"
 
 namespace GPI_SPACE
 {
@@ -53,10 +53,10 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
     static constexpr int warps = T / 32;
     static constexpr int batch = 8; /* rows whose loads are on their way at once */
 
-    struct Shared {
-        uint32_t counts[warps][radix_bins];
-        uint32_t warp_total[8];
+    struct Block : WholeBlock {
+        static constexpr int threads = T;
     };
+    using Shared = TileCounts<Block, radix_bins>;
 
     const RadixJob<K, V> &job;
     Shared &s;
@@ -78,13 +78,11 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
         return digit_of((K)((K)((K)(word << up) >> (job.begin + up)) - base));
     }
 
-    /* counts[w][d] becomes where warp w's items of digit d go. */
+    /* A warp's counts become where its items of each digit go. */
     GPI_DEVICE void count_digits(const K *keys, const DigitOf<K> &digit_of)
     {
         const uint32_t warp = threadIdx.x / 32;
-        for (int i = threadIdx.x; i < warps * radix_bins; i += T)
-            s.counts[i / radix_bins][i % radix_bins] = 0;
-        __syncthreads();
+        s.clear();
         const uint64_t end = warp_begin(warp + 1);
         for (uint64_t i = warp_begin(warp) + lane_id(); i < end; i += batch * 32) {
             K key[batch];
@@ -96,40 +94,18 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
 #pragma unroll
             for (int b = 0; b < batch; b++)
                 if (i + b * 32 < end)
-                    atomicAdd(&s.counts[warp][digit(digit_of, key[b])], 1u);
+                    atomicAdd(&s.own()[digit(digit_of, key[b])], 1u);
         }
         __syncthreads();
-        uint32_t total = 0;
-        if (threadIdx.x < radix_bins)
-            for (int w = 0; w < warps; w++)
-                total += s.counts[w][threadIdx.x];
-        uint32_t at = sum_before_bin<WholeBlock>(total, s.warp_total);
-        if (threadIdx.x < radix_bins)
-            for (int w = 0; w < warps; w++) {
-                const uint32_t own = s.counts[w][threadIdx.x];
-                s.counts[w][threadIdx.x] = at;
-                at += own;
-            }
+        s.sum([](uint32_t) {});
         __syncthreads();
-    }
-
-    /* The places of the items of a row, one for each lane; a warp's counters grow. */
-    static GPI_DEVICE uint32_t place(uint32_t *counts, uint32_t digit, bool valid)
-    {
-        const uint32_t there = __ballot_sync(all_lanes, valid);
-        const uint32_t peers = match_digit(digit, there), start = counts[digit];
-        __syncwarp();
-        if (valid && peers >> lane_id() == 1)
-            counts[digit] = start + __popc(peers);
-        __syncwarp();
-        return start + __popc(peers & ((1u << lane_id()) - 1));
     }
 
     GPI_DEVICE void pass(uint32_t from, uint32_t to, const DigitOf<K> &digit_of)
     {
         const K *keys = job.keys[from] + first;
         const ValueArray<V> values = job.values_at(from, first);
-        uint32_t *counts = s.counts[threadIdx.x / 32];
+        uint32_t *counts = s.own();
         count_digits(keys, digit_of);
         const uint64_t end = warp_begin(threadIdx.x / 32 + 1);
         uint64_t row = warp_begin(threadIdx.x / 32);
@@ -152,7 +128,8 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
                     break;
                 const bool valid = mine + b * 32 < end;
                 const uint32_t d = valid ? digit(digit_of, key[b]) : 0;
-                const uint64_t at = first + place(counts, d, valid);
+                const uint32_t lanes = __ballot_sync(all_lanes, valid);
+                const uint64_t at = first + rank_by_ballot(counts, d, lanes);
                 if (valid) {
                     job.keys[to][at] = key[b];
                     if constexpr (VB > 0)

@@ -390,4 +390,17 @@ GPI_DEVICE uint32_t match_digit(uint32_t digit, uint32_t lanes = all_lanes)
     return lanes;
 }
 
+/* How many items of a digit are before a lane's own one, by counters of a warp that grow row by
+ * row. lanes: those that have an item. */
+GPI_DEVICE uint32_t rank_by_ballot(uint32_t *counts, uint32_t digit, uint32_t lanes = all_lanes)
+{
+    const uint32_t peers = match_digit(digit, lanes);
+    const uint32_t rank = counts[digit] + __popc(peers & ((1u << lane_id()) - 1));
+    __syncwarp();
+    if (peers >> lane_id() == 1)
+        counts[digit] = rank + 1;
+    __syncwarp();
+    return rank;
+}
+
 } // namespace GPI_SPACE

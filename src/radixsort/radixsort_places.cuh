@@ -123,11 +123,6 @@ template <class G, int ROW> struct TileCounts {
         }
         return make_uint2(total, begin);
     }
-
-    GPI_DEVICE uint2 sum()
-    {
-        return sum([](uint32_t) {});
-    }
 };
 
 /*

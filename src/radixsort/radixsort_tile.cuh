@@ -224,18 +224,13 @@ template <class G, int I> struct TileRows {
         for (int i = begin; i < end; i += 32)
             atomicAdd(&own[i < span.count ? digit(key(i)) : of_pad], 1u);
         G::sync();
-        counts.sum();
+        counts.sum([](uint32_t) {});
         G::sync();
 #pragma unroll 1
         for (int i = begin; i < end; i += 32) {
             const bool valid = i < span.count;
             const auto own_key = valid ? key(i) : decltype(key(i))();
-            const uint32_t d = valid ? digit(own_key) : of_pad, peers = match_digit(d);
-            const uint32_t at = own[d] + __popc(peers & ((1u << lane_id()) - 1));
-            __syncwarp();
-            if (peers >> lane_id() == 1)
-                own[d] = at + 1;
-            __syncwarp();
+            const uint32_t d = valid ? digit(own_key) : of_pad, at = rank_by_ballot(own, d);
             if (valid)
                 store(i, own_key, d, at);
         }
