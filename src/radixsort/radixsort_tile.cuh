@@ -62,85 +62,22 @@ template <int I> struct TileRanks {
 
 /* ---- faults ---- */
 
-/*
- * For test builds (option fault_injection): in one of seven tiles two items of one digit and one
- * row swap ranks, as if the lanes of a shared-memory addition had been served out of order. What is
- * made and what is repaired is counted. Otherwise empty.
- */
-
+/* Of test builds (option fault_injection): the faults that TileRows::fault() made, and those that
+ * passes repaired. */
 enum RadixFault { fault_made, fault_repaired };
-
-/* An item as a fault sees it. */
-struct FaultRow {
-    bool valid;
-    uint32_t digit, rank;
-    uint64_t identity;
-};
 
 #ifdef GPI_FAULT
 static __device__ unsigned long long radix_faults[GPI_RADIX_FAULT_TILES][2];
+#endif
 
 /* Every thread of a block or group calls, with its number in it. */
 GPI_DEVICE void fault_count(gpi_radix_fault_tile tile, RadixFault which, int thread)
 {
+#ifdef GPI_FAULT
     if (thread == 0)
         atomicAdd(&radix_faults[tile][which], 1ull);
-}
-
-/* The first two lanes whose items have the same digit, but another identity. */
-GPI_DEVICE bool fault_twins(bool valid, uint32_t digit, uint64_t identity, int (&twin)[2])
-{
-    const uint32_t have = __ballot_sync(all_lanes, valid);
-    for (int a = 0; a < 32; a++) {
-        const bool same = digit == __shfl_sync(all_lanes, digit, a) && lane_id() > a;
-        const bool other = identity != __shfl_sync(all_lanes, identity, a);
-        const uint32_t found = __ballot_sync(all_lanes, valid && same && other);
-        if (!(have >> a & 1) || !found)
-            continue;
-        twin[0] = a;
-        twin[1] = __ffs(found) - 1;
-        return true;
-    }
-    return false;
-}
-
-/*
- * Of a tile, by its number, by one of its warps: items.row(i) describes the item of this thread in
- * row i: whether there is one, its digit, its rank and its identity. Items of one identity cannot
- * be distinguished afterwards. items.set(i, rank) gives the item another rank.
- */
-template <int ROWS, class Items>
-GPI_DEVICE void fault_swap(gpi_radix_fault_tile tile, uint32_t number, int warp, int warps,
-                           Items items)
-{
-    if (number % 7 != 5 || warp != (int)(number / 7) % warps)
-        return;
-    bool made = false;
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        const FaultRow row = items.row(i);
-        int twin[2];
-        if (made || !fault_twins(row.valid, row.digit, row.identity, twin))
-            continue;
-        made = true;
-        const int from = lane_id() == twin[0] ? twin[1] : twin[0];
-        const uint32_t swapped = __shfl_sync(all_lanes, row.rank, from);
-        if (lane_id() == twin[0] || lane_id() == twin[1])
-            items.set(i, swapped);
-    }
-    if (made)
-        fault_count(tile, fault_made, lane_id());
-}
-#else
-GPI_DEVICE void fault_count(gpi_radix_fault_tile, RadixFault, int)
-{
-}
-
-template <int ROWS, class Items>
-GPI_DEVICE void fault_swap(gpi_radix_fault_tile, uint32_t, int, int, Items)
-{
-}
 #endif
+}
 
 /* ---- rows ---- */
 
@@ -162,28 +99,31 @@ template <class G, int I> struct TileRows {
         return first_item() + i * 32 < span.count;
     }
 
-    template <class D> struct FaultItems {
-        const Span &span;
-        TileRanks<I> &ranks;
-        D digit;
-
-        GPI_DEVICE FaultRow row(int i) const
-        {
-            return {has(span, i), digit(i), ranks[i], (uint64_t)lane_id()};
-        }
-
-        GPI_DEVICE void set(int i, uint32_t to) const
-        {
-            ranks.replace(i, to);
-        }
-    };
-
-    /* Makes a fault in the tiles that are to have one; digit(i): that of row i. */
+    /* In test builds: in one of seven tiles two items of one digit and one row swap ranks, as if
+     * lanes had been served out of order. digit(i): that of row i. */
     template <class D>
     static GPI_DEVICE void fault(gpi_radix_fault_tile kind, uint32_t tile, const Span &span,
                                  TileRanks<I> &ranks, D digit)
     {
-        fault_swap<I>(kind, tile, G::thread() / 32, warps, FaultItems<D>{span, ranks, digit});
+#ifdef GPI_FAULT
+        if (tile % 7 != 5 || G::thread() / 32 != (int)(tile / 7) % warps)
+            return;
+#pragma unroll
+        for (int i = 0; i < I; i++) {
+            const uint32_t peers = match_digit(digit(i), __ballot_sync(all_lanes, has(span, i)));
+            const uint32_t twins = __ballot_sync(all_lanes, has(span, i) && __popc(peers) > 1);
+            if (!twins)
+                continue;
+            const int first = __ffs(twins) - 1;
+            const int second = __ffs(__shfl_sync(all_lanes, peers, first) & ~(1u << first)) - 1;
+            const int other = lane_id() == first ? second : first;
+            const uint32_t rank = __shfl_sync(all_lanes, ranks[i], other);
+            if (lane_id() == first || lane_id() == second)
+                ranks.replace(i, rank);
+            fault_count(kind, fault_made, lane_id());
+            return;
+        }
+#endif
     }
 
     /* Writes the warp's stretch of the tile in digit order, n rows from item p on by each
