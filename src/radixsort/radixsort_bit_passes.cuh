@@ -106,10 +106,6 @@ template <class K, class G, int ITEMS> struct PartitionByParts : PartitionByBits
     {
         return Digit::of((uint32_t)this->pass.shift);
     }
-
-    GPI_DEVICE void enter(const typename Base::TileClaim &, Digit &) const
-    {
-    }
 };
 
 /* Some bits as the two parts of a digit, the low one from the lowest of them on. */

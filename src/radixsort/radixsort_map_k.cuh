@@ -19,7 +19,6 @@ template <class K, class G, int ITEMS> struct PartitionByMap : PartitionByBits<K
     using Base = PartitionByBits<K, G, ITEMS>;
     using Digit = DigitOfMap<K>;
     using typename Base::Shared;
-    using typename Base::TileClaim;
     const RadixMap<K> &map;
 
     GPI_DEVICE PartitionByMap(const RadixKeys<K> &job, const PartitionPass &pass, Shared &s,
@@ -32,10 +31,6 @@ template <class K, class G, int ITEMS> struct PartitionByMap : PartitionByBits<K
     {
         return {this->pass.shift + (int)map.bucket_shift, (1u << this->pass.bits) - 1, &map,
                 this->job.compared()};
-    }
-
-    GPI_DEVICE void enter(const TileClaim &, Digit &) const
-    {
     }
 
     static GPI_DEVICE gpi_radix_fault_tile fault_tile()

@@ -21,7 +21,7 @@ namespace GPI_SPACE
 template <class K, class G, int ITEMS> struct PartitionByBits {
     using Threads = G;
     using Digit = DigitOf<K>;
-    static constexpr bool enters = false;
+    static constexpr bool enters = false; /* digits are the same for all tiles */
     struct Shared {
         uint32_t tile, segment;
         uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1];
@@ -52,33 +52,23 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
         return {pass.shift, (1u << pass.bits) - 1};
     }
 
-    /* By one thread: the number of the next tile. */
-    GPI_DEVICE uint32_t claim() const
-    {
-        return atomicAdd(pass.ticket, 1u);
-    }
-
     GPI_DEVICE gpi_radix_fault_tile fault_tile() const
     {
         return pass.segment_starts ? gpi_radix_fault_in_buckets : gpi_radix_fault_in_pairs;
     }
 
-    GPI_DEVICE uint32_t segment_of(uint32_t tile) const
+    /* By one thread: the next tile and its segment for the group. */
+    GPI_DEVICE void claim() const
     {
+        const uint32_t tile = atomicAdd(pass.ticket, 1u);
+        s.tile = tile;
         uint32_t segment = 0;
         if (pass.segmented)
 #pragma unroll
             for (uint32_t step = GPI_RADIX_SEGMENTS / 2; step; step /= 2)
                 if (s.segment_tile[segment + step] <= tile)
                     segment += step;
-        return segment;
-    }
-
-    /* By the same thread: the tile and its segment for the group. */
-    GPI_DEVICE void set(uint32_t tile) const
-    {
-        s.tile = tile;
-        s.segment = segment_of(tile);
+        s.segment = segment;
     }
 
     GPI_DEVICE bool prefetches() const
@@ -89,7 +79,7 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
     /* The tile that some group will claim soon: one full wave of groups ahead. */
     GPI_DEVICE Span prefetch_candidate(const TileClaim &now) const
     {
-        return at(now.tile + G::in_grid(), 0).span;
+        return at(now.tile + blockDim.x / G::threads * gridDim.x, 0).span;
     }
 
     GPI_DEVICE TileClaim claimed() const
@@ -108,11 +98,6 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
             end = pass.segment_starts[(segment + 1) << pass.bits];
         }
         return {tile, segment, {first, end - first < ITEMS ? (int)(end - first) : ITEMS}};
-    }
-
-    /* Digits are the same for all tiles. */
-    GPI_DEVICE void enter(const TileClaim &, Digit &) const
-    {
     }
 
     /* Where the items of a digit begin. */
@@ -139,7 +124,7 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
 template <class G, class Policy> GPI_DEVICE void claim_tile(const Policy &policy)
 {
     if (G::thread() == 0)
-        policy.set(policy.claim());
+        policy.claim();
 }
 
 /* The shared part of passes over pairs and over keys. BYTES: read at a time by look-backs; 0: the
@@ -228,9 +213,10 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, I, Policy> {
     {
         /* 1. Rank. */
         typename Tile::Ranks ranks;
-        policy.enter(now, t.digit_of);
-        if constexpr (Policy::enters)
+        if constexpr (Policy::enters) {
+            policy.enter(now, t.digit_of);
             G::sync();
+        }
         t.s.stage.wait_keys(parity);
         t.read_digits(now.span, ranks);
         __syncwarp(); /* ranks rely on warps that are together */
@@ -252,8 +238,7 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, I, Policy> {
         t.s.stage.wait_values(parity);
         parity ^= 1;
         const bool ordered = write(now.span);
-        if (G::thread() == 0)
-            policy.set(policy.claim());
+        claim_tile<G>(policy);
         if (G::any(!ordered)) {
             fault_count(fault_tile(), fault_repaired, G::thread());
             Tile::repair(t, now.span);
@@ -339,9 +324,10 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
     GPI_DEVICE TileClaim partition_tile(const TileClaim &now)
     {
         /* 1. Rank. */
-        policy.enter(now, t.digit_of);
-        if constexpr (Policy::enters)
+        if constexpr (Policy::enters) {
+            policy.enter(now, t.digit_of);
             G::sync();
+        }
         claim_tile<G>(policy);
         __syncwarp(); /* ranks rely on warps that are together */
         t.rank(now.span, key, ranks, digits);
@@ -386,14 +372,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
 
 /* STABLE, or for keys alone in any order. */
 template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Policy>
-struct PartitionerOf {
-    using type = PairPartitioner<K, FLOAT, VB, I, Policy>;
-};
-template <class K, bool FLOAT, bool STABLE, int T, int I, class Policy>
-struct PartitionerOf<K, FLOAT, 0, STABLE, T, I, Policy> {
-    using type = KeyPartitioner<K, FLOAT, STABLE, T, I, Policy>;
-};
-template <class K, bool FLOAT, int VB, bool STABLE, int T, int I, class Policy>
-using Partitioner = typename PartitionerOf<K, FLOAT, VB, STABLE, T, I, Policy>::type;
+using Partitioner = std::conditional_t<VB == 0, KeyPartitioner<K, FLOAT, STABLE, T, I, Policy>,
+                                       PairPartitioner<K, FLOAT, VB, I, Policy>>;
 
 } // namespace GPI_SPACE

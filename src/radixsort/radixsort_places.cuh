@@ -37,12 +37,6 @@ template <int T> struct Group {
         return (int)threadIdx.x / T;
     }
 
-    /* Groups of the launch. */
-    static GPI_DEVICE uint32_t in_grid()
-    {
-        return blockDim.x / T * gridDim.x;
-    }
-
     /* Barriers by constant numbers, which checkers can follow. */
     template <int BARRIER> static GPI_DEVICE void sync_of()
     {

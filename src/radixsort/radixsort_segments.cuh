@@ -185,11 +185,6 @@ template <class K, class G, int ITEMS> struct PartitionOfSegments {
         return gpi_radix_fault_in_levels;
     }
 
-    GPI_DEVICE uint32_t claim() const
-    {
-        return atomicAdd(ticket, 1u);
-    }
-
     GPI_DEVICE bool prefetches() const
     {
         return false;
@@ -200,9 +195,10 @@ template <class K, class G, int ITEMS> struct PartitionOfSegments {
         return {0, 0};
     }
 
-    /* By one thread. */
-    GPI_DEVICE void set(uint32_t tile) const
+    /* By one thread: the next tile and its segment for the group. */
+    GPI_DEVICE void claim() const
     {
+        const uint32_t tile = atomicAdd(ticket, 1u);
         s.tile = tile;
         const gpi_radix_segment &d = s.description;
         if (tile >= tiles || (tile - d.tile) * (uint64_t)ITEMS < d.count)
