@@ -37,6 +37,13 @@ struct KeyTile : TileRows<Group<T / radix_tile_groups(sizeof(K), 0)>, I> {
     const RadixKeys<K> &job;
     Digit digit_of;
 
+    /* Those of a thread. */
+    struct Items {
+        K key[I]; /* as its word once it has a rank */
+        TileRanks<I> ranks;
+        TileDigits<Digit::kept ? I : 0> digits;
+    };
+
     GPI_DEVICE KeyCodec<K, FLOAT, 0> codec() const
     {
         return {job.order};
@@ -49,27 +56,16 @@ struct KeyTile : TileRows<Group<T / radix_tile_groups(sizeof(K), 0)>, I> {
         return STABLE || has(span, i);
     }
 
-    GPI_DEVICE K pad() const
-    {
-        return job.order.template key<FLOAT>((K) ~(K)0);
-    }
-
-    GPI_DEVICE uint32_t digit_in_row(const Span &span, int i, K encoded) const
-    {
-        return takes_part(span, i) ? digit_of(encoded) : (uint32_t)radix_bins;
-    }
-
-    template <class Digits>
-    GPI_DEVICE uint32_t digit_in_row(const Span &span, int i, K encoded, const Digits &digits) const
+    GPI_DEVICE uint32_t digit(const Span &span, int i, const Items &r) const
     {
         if constexpr (Digit::kept)
-            return takes_part(span, i) ? digits[i] : (uint32_t)radix_bins;
+            return takes_part(span, i) ? r.digits[i] : (uint32_t)radix_bins;
         else
-            return digit_in_row(span, i, encoded);
+            return takes_part(span, i) ? digit_of(r.key[i]) : (uint32_t)radix_bins;
     }
 
     /* Keys become words. */
-    template <class Digits> GPI_DEVICE void find_digits(K (&key)[I], Digits &digits) const
+    GPI_DEVICE void find_digits(Items &r) const
     {
         constexpr int batch = I % 8 == 0 ? 8 : 4;
         static_assert(I % batch == 0, "whole batches");
@@ -79,18 +75,12 @@ struct KeyTile : TileRows<Group<T / radix_tile_groups(sizeof(K), 0)>, I> {
             uint32_t digit[batch];
 #pragma unroll
             for (int j = 0; j < batch; j++)
-                word[j] = key[i + j] = codec().encode(key[i + j]);
+                word[j] = r.key[i + j] = codec().encode(r.key[i + j]);
             digit_of.all(word, digit);
 #pragma unroll
             for (int j = 0; j < batch; j++)
-                digits.set(i + j, digit[j]);
+                r.digits.set(i + j, digit[j]);
         }
-    }
-
-    /* The compiler is not to keep the digits of a thread's items: registers are for keys. */
-    GPI_DEVICE void forget_digits()
-    {
-        asm volatile("" : "+r"(digit_of.shift));
     }
 
     GPI_DEVICE void load(const Span &span, K (&key)[I]) const
@@ -102,52 +92,50 @@ struct KeyTile : TileRows<Group<T / radix_tile_groups(sizeof(K), 0)>, I> {
             for (int i = 0; i < I; i++)
                 key[i] = __ldcs(from + i * 32);
         } else {
-            const K after = pad();
+            const K pad = job.order.template key<FLOAT>((K) ~(K)0);
 #pragma unroll
             for (int i = 0; i < I; i++)
-                key[i] = has(span, i) ? __ldcs(from + i * 32) : after;
+                key[i] = has(span, i) ? __ldcs(from + i * 32) : pad;
         }
     }
 
-    /* ranks: among the warp's items of the digit. Keys become words. */
-    template <class Digits>
-    GPI_DEVICE void rank(const Span &span, K (&key)[I], TileRanks<I> &ranks, Digits &digits)
+    /* Keys become words. */
+    GPI_DEVICE void rank(const Span &span, Items &r) const
     {
         if constexpr (Digit::kept)
-            find_digits(key, digits);
-        auto digit = [&](int i) {
+            find_digits(r);
+        auto digit_of_row = [&](int i) {
             if constexpr (!Digit::kept)
-                key[i] = codec().encode(key[i]);
-            return digit_in_row(span, i, key[i], digits);
+                r.key[i] = codec().encode(r.key[i]);
+            return digit(span, i, r);
         };
-        rank_rows<I>(s.counts, digit, [&](int i, uint32_t rank) { ranks.set(i, rank); });
+        rank_rows<I>(s.counts, digit_of_row, [&](int i, uint32_t rank) { r.ranks.set(i, rank); });
     }
 
     /* Keys into digit order; in batches, as the compiler does not know that shared memory that is
      * written is not what is read next. */
-    template <class Digits>
-    GPI_DEVICE void exchange(const Span &span, const K (&key)[I], const TileRanks<I> &ranks,
-                             const Digits &digits)
+    GPI_DEVICE void exchange(const Span &span, const Items &r)
     {
         const uint32_t *counts = s.counts.own();
         constexpr int batch = 4;
         static_assert(I % batch == 0, "whole batches");
-        forget_digits();
+        /* So that no digit is kept since it was ranked: registers are for keys. */
+        asm volatile("" : "+r"(digit_of.shift));
 #pragma unroll
         for (int i = 0; i < I; i += batch) {
             uint32_t at[batch];
 #pragma unroll
             for (int j = 0; j < batch; j++)
-                at[j] = counts[digit_in_row(span, i + j, key[i + j], digits)] + ranks[i + j];
+                at[j] = counts[digit(span, i + j, r)] + r.ranks[i + j];
 #pragma unroll
             for (int j = 0; j < batch; j++) {
                 if (takes_part(span, i + j))
-                    s.keys[at[j]] = key[i + j];
+                    s.keys[at[j]] = r.key[i + j];
                 if constexpr (STABLE)
                     s.source[at[j]] = (uint16_t)(first_item() + (i + j) * 32);
                 if constexpr (Digit::kept)
                     if (takes_part(span, i + j))
-                        s.digits[at[j]] = (uint8_t)digits[i + j];
+                        s.digits[at[j]] = (uint8_t)r.digits[i + j];
             }
         }
     }

@@ -288,9 +288,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
     using typename Base::Tile;
     using typename Base::TileClaim;
 
-    K key[I];
-    TileRanks<I> ranks;
-    TileDigits<Policy::Digit::kept ? I : 0> digits;
+    typename Tile::Items items;
 
     using Base::Base;
 
@@ -330,19 +328,19 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
         }
         claim_tile<G>(policy);
         __syncwarp(); /* ranks rely on warps that are together */
-        t.rank(now.span, key, ranks, digits);
+        t.rank(now.span, items);
         if constexpr (STABLE)
-            Tile::fault(gpi_radix_fault_in_keys, now.tile, now.span, ranks,
-                        [&](int i) { return t.digit_in_row(now.span, i, key[i]); });
+            Tile::fault(gpi_radix_fault_in_keys, now.tile, now.span, items.ranks,
+                        [&](int i) { return t.digit(now.span, i, items); });
         G::sync();
         const TileClaim next = policy.claimed();
 
         /* 2. Go into digit order. */
         const uint2 bin = count(now);
-        t.exchange(now.span, key, ranks, digits);
+        t.exchange(now.span, items);
 
         /* 3. Find the places. */
-        t.load(next.span, key);
+        t.load(next.span, items.key);
         if (has_bin())
             place(now, bin);
         G::sync();
@@ -364,7 +362,7 @@ struct KeyPartitioner : KeyPass<K, FLOAT, STABLE, T, I, Policy> {
         __syncthreads();
         TileClaim now = policy.claimed();
         G::sync();
-        t.load(now.span, key);
+        t.load(now.span, items.key);
         while (now.tile < policy.tiles)
             now = partition_tile(now);
     }
