@@ -15,10 +15,6 @@ template <class T, int N> struct SharedArray {
     {
         return item[i];
     }
-    GPI_DEVICE T operator[](uint32_t i) const
-    {
-        return item[i];
-    }
 };
 template <class T> struct SharedArray<T, 0> {
 };
@@ -119,73 +115,65 @@ template <class G, int ROW> struct TileCounts {
     }
 };
 
+/* As rank_rows(), for the rows after the first ones. first: a hot digit; d, most: the lane's digit
+ * and rank in the row before. */
+template <int I, class C, class D, class S>
+GPI_DEVICE void rank_hot_rows(C &tile, uint32_t first, uint32_t d, uint32_t most, D digit, S set)
+{
+    uint32_t *const counts = tile.own(), *const uncounted = tile.uncounted();
+    const uint32_t more = __ballot_sync(all_lanes, most >= radix_tuning.hot_max / 2 && d != first);
+    const uint32_t second =
+        more ? __shfl_sync(all_lanes, d, __ffs(more) - 1) : (uint32_t)radix_bins;
+    const uint32_t below = (1u << lane_id()) - 1;
+    __syncwarp();
+    uint32_t firsts = counts[first], seconds = more ? counts[second] : 0;
+    __syncwarp();
+#pragma unroll
+    for (int i = radix_tuning.probe_rows; i < I; i++) {
+        d = digit(i);
+        const uint32_t a = __ballot_sync(all_lanes, d == first);
+        const uint32_t b = __ballot_sync(all_lanes, d == second);
+        const bool is_hot = d == first || d == second;
+        const uint32_t other = atomicAdd(is_hot ? uncounted : &counts[d], 1u);
+        const uint32_t among =
+            d == first ? firsts + __popc(a & below) : seconds + __popc(b & below);
+        set(i, is_hot ? among : other);
+        firsts += __popc(a);
+        seconds += __popc(b);
+    }
+    if (lane_id() == 0) {
+        counts[first] = firsts;
+        if (more)
+            counts[second] = seconds;
+    }
+}
+
 /*
  * Ranks of a warp's items among those of their digit, row by row, by atomic additions that return
- * the rank. digit(i) returns the digit of row i and is called once per row; set(i, rank) stores its
- * rank. An addition serves lanes with the same digit one after the other: a hot digit, and perhaps
- * a second one, are counted by ballots instead. All lanes execute the addition in either case, so
- * that no row waits behind a branch.
+ * the rank. tile: its TileCounts; digit(i) returns the digit of row i and is called once per row;
+ * set(i, rank) stores its rank. An addition serves lanes with the same digit one after the other: a
+ * hot digit, and perhaps a second one, are counted by ballots instead. All lanes execute the
+ * addition in either case, so that no row waits behind a branch.
  */
-template <int I, class D, class S> struct WarpRanks {
-    uint32_t *counts, *uncounted;
-    D digit;
-    S set;
-
-    GPI_DEVICE void rank()
-    {
-        uint32_t d = 0, most = 0;
-#pragma unroll
-        for (int i = 0; i < radix_tuning.probe_rows; i++) {
-            d = digit(i);
-            most = atomicAdd(&counts[d], 1u);
-            set(i, most);
-        }
-        const uint32_t hot = __ballot_sync(all_lanes, most >= radix_tuning.hot_max);
-        if (hot) {
-            rank_hot(__shfl_sync(all_lanes, d, __ffs(hot) - 1), d, most);
-            return;
-        }
-#pragma unroll
-        for (int i = radix_tuning.probe_rows; i < I; i++)
-            set(i, atomicAdd(&counts[digit(i)], 1u));
-    }
-
-  private:
-    /* d, most: the lane's digit and rank in the row before. */
-    GPI_DEVICE void rank_hot(uint32_t first, uint32_t d, uint32_t most)
-    {
-        const uint32_t more =
-            __ballot_sync(all_lanes, most >= radix_tuning.hot_max / 2 && d != first);
-        const uint32_t second =
-            more ? __shfl_sync(all_lanes, d, __ffs(more) - 1) : (uint32_t)radix_bins;
-        const uint32_t below = (1u << lane_id()) - 1;
-        __syncwarp();
-        uint32_t firsts = counts[first], seconds = more ? counts[second] : 0;
-        __syncwarp();
-#pragma unroll
-        for (int i = radix_tuning.probe_rows; i < I; i++) {
-            d = digit(i);
-            const uint32_t a = __ballot_sync(all_lanes, d == first);
-            const uint32_t b = __ballot_sync(all_lanes, d == second);
-            const bool is_hot = d == first || d == second;
-            const uint32_t other = atomicAdd(is_hot ? uncounted : &counts[d], 1u);
-            const uint32_t among =
-                d == first ? firsts + __popc(a & below) : seconds + __popc(b & below);
-            set(i, is_hot ? among : other);
-            firsts += __popc(a);
-            seconds += __popc(b);
-        }
-        if (lane_id() == 0) {
-            counts[first] = firsts;
-            if (more)
-                counts[second] = seconds;
-        }
-    }
-};
-
-template <int I, class C, class D, class S> GPI_DEVICE void rank_rows(C &counts, D digit, S set)
+template <int I, class C, class D, class S> GPI_DEVICE void rank_rows(C &tile, D digit, S set)
 {
-    WarpRanks<I, D, S>{counts.own(), counts.uncounted(), digit, set}.rank();
+    uint32_t *const counts = tile.own();
+    uint32_t d = 0, most = 0;
+#pragma unroll
+    for (int i = 0; i < radix_tuning.probe_rows; i++) {
+        d = digit(i);
+        most = atomicAdd(&counts[d], 1u);
+        set(i, most);
+    }
+    const uint32_t hot = __ballot_sync(all_lanes, most >= radix_tuning.hot_max);
+    if (hot) {
+        const uint32_t first = __shfl_sync(all_lanes, d, __ffs(hot) - 1);
+        rank_hot_rows<I>(tile, first, d, most, digit, set);
+        return;
+    }
+#pragma unroll
+    for (int i = radix_tuning.probe_rows; i < I; i++)
+        set(i, atomicAdd(&counts[digit(i)], 1u));
 }
 
 /* Whether the rows of a warp are in ascending order. wrap: the item before lane 0's first. */
