@@ -354,17 +354,11 @@ __global__ void __launch_bounds__(T, 1)
 
 constexpr int rank_threads = 1024, piece_threads = 512;
 
-/* Rows of 32 items that a block ranks. */
-inline int ranked_rows(const gp_context *ctx, int n)
-{
-    const int rows = (n + 31) / 32;
-    return std::min((rows + ctx->sm_count - 1) / ctx->sm_count, rank_threads / 32);
-}
-
 inline int ranking_blocks(const gp_context *ctx, int n)
 {
-    const int each = 32 * ranked_rows(ctx, n);
-    return (n + each - 1) / each;
+    const int rows = (n + 31) / 32; /* of 32 items */
+    const int each = std::min((rows + ctx->sm_count - 1) / ctx->sm_count, rank_threads / 32);
+    return (rows + each - 1) / each;
 }
 
 /* Whether a sort goes by ranks. In place, all blocks have to run at once. */
