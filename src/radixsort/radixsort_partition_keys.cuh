@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A partition of a tile of keys by a digit inside a block, stable or in any order within a digit.
- * Keys are in registers and go into digit order in shared memory.
- *
- * Hardware serves the lanes of one shared-memory addition in lane order, but this is not
- * guaranteed, so each stable tile checks it: a key carries its position, and where two neighbours
- * in digit order have the same digit, positions must ascend. A tile that fails the check is ranked
- * again by ballots.
- *
- * The threads of a block form groups with tiles of their own,
- * so that one ranks while another writes.
+ * Keys are in registers and go into digit order in shared memory, in a stable pass beside the
+ * positions that they came from. The threads of a block form groups with tiles of their own, so
+ * that one ranks while another writes.
  */
 #pragma once
 

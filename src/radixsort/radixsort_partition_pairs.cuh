@@ -2,13 +2,8 @@
 /*
  * A stable partition of a tile of pairs by a digit inside a block.
  *
- * Items are ranked with returned shared-memory additions: a warp's counters grow row by row. Keys
- * and values stay where they were loaded; the positions of the items go into digit order, and items
- * are fetched by position when the tile is written.
- *
- * Hardware serves the lanes of one addition in lane order, but this is not guaranteed, so each tile
- * checks it: where two neighbours in digit order have the same digit, their places must ascend. A
- * tile that fails the check is ranked again by ballots.
+ * Keys and values stay where they were loaded; the positions of the items go into digit order, and
+ * items are fetched by position when the tile is written.
  */
 #pragma once
 

@@ -81,7 +81,14 @@ GPI_DEVICE void fault_count(gpi_radix_fault_tile tile, RadixFault which, int thr
 
 /* ---- rows ---- */
 
-/* The items of a tile in rows of 32; a warp's rows lie one after the other. */
+/*
+ * The items of a tile in rows of 32; a warp's rows lie one after the other.
+ *
+ * Items are ranked by shared-memory additions that return the count before. Hardware serves the
+ * lanes of one addition in lane order, but this is not guaranteed, so each tile of a stable pass
+ * checks it: where two neighbours in digit order have the same digit, the places that they came
+ * from must ascend. A tile that fails the check is ranked again by ballots.
+ */
 template <class G, int I> struct TileRows {
     static constexpr int warps = G::threads / 32, items = G::threads * I;
     static_assert(G::threads >= radix_bins, "a bin is a thread's");
@@ -209,11 +216,6 @@ struct BulkSpan {
         from = (const char *)items - first;
     }
 
-    GPI_DEVICE uint32_t bulk_bytes() const
-    {
-        return end - begin;
-    }
-
     /* An end has 15 bytes at most: lane 0 has none. */
     GPI_DEVICE void copy_ends(void *stage) const
     {
@@ -230,8 +232,10 @@ struct BulkSpan {
             bulk_prefetch(from + begin, end - begin);
     }
 
+    /* By one thread, which arrives. */
     GPI_DEVICE void copy_bulk(void *stage, uint64_t *arrived) const
     {
+        barrier_expect(arrived, end - begin);
         if (end > begin)
             bulk_load((char *)stage + begin, from + begin, end - begin, arrived);
     }
@@ -314,7 +318,6 @@ template <class G, class K, class V, int ITEMS> struct AsyncTile {
     static GPI_DEVICE void copy(const BulkSpan &span, void *to, uint64_t *arrived)
     {
         if (lane_id() == 0) {
-            barrier_expect(arrived, span.bulk_bytes());
             span.copy_bulk(to, arrived);
         } else {
             span.copy_ends(to);
