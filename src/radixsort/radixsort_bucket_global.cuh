@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bucket that is too large for shared memory, sorted by one block through memory: stable passes
- * from the lowest digit, to and fro between the output and the temporary array. Where a few buckets
- * are too large, the others need not be sorted by passes for that. The same for the bins that
- * levels have made, and copies of those that are in order.
+ * A bucket that is too large for shared memory, sorted by one block through global memory: LSD
+ * passes between the output and the temporary array, so that a few large buckets do not make the
+ * whole sort one by passes. The same for entries that levels leave, and copies of sorted ones.
  */
 #pragma once
 
@@ -78,7 +77,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
         return digit_of((K)((K)((K)(word << up) >> (job.begin + up)) - base));
     }
 
-    /* A warp's counts become where its items of each digit go. */
+    /* A warp's counts of digits become the places where its items go. */
     GPI_DEVICE void count_digits(const K *keys, const DigitOf<K> &digit_of)
     {
         const uint32_t warp = threadIdx.x / 32;
@@ -140,7 +139,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
         __syncthreads();
     }
 
-    /* By the lowest bits above the base, from one of the two arrays into the output. */
+    /* Sorts by the lowest `bits` bits of words less the base, from either array to the output. */
     static __device__ __noinline__ void sort(BucketGlobal bucket, uint32_t from, int bits)
     {
         const RadixJob<K, V> &job = bucket.job;
@@ -155,8 +154,7 @@ template <class K, bool FLOAT, int VB, int T> struct BucketGlobal {
     }
 };
 
-/* Grid: any; blocks take the larger entries that levels have left in turn, those
- * without bits only to be copied. */
+/* Grid: any; blocks take the large entries of levels in turn. Those without bits are copied. */
 template <class K, bool FLOAT, int VB, int T>
 __global__ void __launch_bounds__(T, 2)
     radix_bucket_global_k(const __grid_constant__ RadixJobOf<K, VB> job)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting buckets, each inside one block by a single count.
+ * Sorts buckets, each inside one block: a bin sort by a single count, then exchanges.
  *
- * As many bins as there are keys or so are counted by the highest bits that vary in the bucket, and
- * every item goes into its bin, in any order. A bin has a few items then: each thread takes a run
- * of neighbouring items into registers and exchanges neighbours for as many rounds as the largest
- * bin has items (odd-even transposition, Knuth volume 3, 5.3.4). Where bins are larger than that is
- * worth, windows do the rest (radixsort_bucket_windows.cuh).
+ * The highest bits that vary in the bucket make about as many bins as there are items. Items are
+ * counted by bin and scattered into the bins, in any order. A bin has few items then: each thread
+ * takes a run of neighbouring items into registers, and odd-even transposition (Knuth volume 3,
+ * 5.3.4) sorts them in as many rounds as the largest bin has items. Larger bins are sorted in
+ * windows (radixsort_bucket_windows.cuh).
  *
- * Beside values a word holds the varying bits of a key and below them its position. So no two words
- * are the same, their order is the stable one, and the value is found by the position. Words are as
- * wide as keys, or if both do not fit one, and the bucket has room for that, twice as wide.
- * Otherwise the lowest bits are left out; few words agree in the others then, and these are put in
- * order by their keys.
+ * Beside values a word is the varying bits of a key above the item's position in the bucket. So no
+ * two words are equal, their order is the stable one, and the position finds the value. Words are
+ * as wide as keys, or twice as wide if key and position need that and shared memory has room.
+ * Otherwise the lowest bits of keys are left out: the few words that tie are sorted by their keys.
  *
  * The compiler orders functions that it does not inline by their mangled names, and allocates
  * registers in that order: renaming BucketGlobal, finish_large or the kernel can change its code.
@@ -33,9 +32,10 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
     static constexpr bool pairs = VB > 0;
     static constexpr int warps = T / 32, items_of_thread = I, items_max = T * I;
     static constexpr int bin_bits = radix_tuning.bin_bits, bins = 1 << bin_bits;
-    static constexpr int quads = bins / T / 4; /* of counts, that a thread sums */
-    /* Rounds of exchanges for a bin that may lie around the border of two warps, and at most, in
-     * windows that overlap by half. Of keys alone fewer: where they repeat they are in order. */
+    static constexpr int quads = bins / T / 4; /* of counts that a thread sums */
+    /* A bin in two warps is sorted among the 32 items around their border if it has largest_bin
+     * items at most, or most_rounds in windows that overlap by half. Fewer of keys alone: where
+     * these repeat they are in order. */
     static constexpr int largest_bin = 16;
     static constexpr int most_rounds = sizeof(Word) == 8 ? 40 : pairs ? 128 : 48;
     static_assert(most_rounds <= 16 * I, "a bin is in one of them");
@@ -48,9 +48,9 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         alignas(16) char stage[stage_bytes];
         KeyWord varying[warps];
         uint32_t total[warps];
-        uint32_t fullest[warps];  /* items in a bin that this warp has summed */
-        uint32_t largest[warps];  /* in a bin that this warp has items of after the exchange */
-        uint32_t crossing[warps]; /* in a large one that reaches into them from the warp before */
+        uint32_t fullest[warps];  /* the largest of the counts that this warp has summed */
+        uint32_t largest[warps];  /* no bin with items in this warp's window has more */
+        uint32_t crossing[warps]; /* of a large bin that begins in the window before; or 0 */
     };
     static_assert(I % 2 == 0, "a thread reads its items two at a time");
     static_assert(quads % 2 == 0 && warps <= 32, "two sums share a word");
@@ -88,8 +88,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return i * T + (int)threadIdx.x;
     }
 
-    /* f(i) for each row in which this thread has an item; some rows together while all
-     * threads have one. */
+    /* f(i) for each row in which this thread has an item; no test for each of the rows in which
+     * all threads have one. */
     template <class F> GPI_DEVICE void for_rows(F f) const
     {
         constexpr int group = I % 3 == 0 ? 3 : 2;
@@ -143,9 +143,8 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         return DigitOf<Word>{shift, bins - 1}(word);
     }
 
-    /* If few bits vary, the bins of neighbouring pairs differ in high bits of their numbers alone:
-     * so that their counts lie in different banks, the number of a row of 128 counts changes the
-     * order of its quads. */
+    /* Swizzled beside values: if few bits vary, the low bits of a bin's number are bits of the
+     * position that neighbours share, so their counts would lie in the same bank. */
     GPI_DEVICE uint32_t *count_of(uint32_t b) const
     {
         return counts() + (pairs ? b ^ (b >> 5 & 28) : b);
@@ -256,7 +255,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
         for_rows(
             [&](int i) { s.words[atomicAdd(count_of(number_of(word[i], shift)), 1u)] = word[i]; });
         __syncthreads();
-        /* Of words that agree there are to be few. */
+        /* If words may tie, bins have to be small. */
         const bool large = largest > (uint32_t)(gone ? largest_bin : most_rounds);
         const bool overlap = !large && largest > (uint32_t)largest_bin;
         if (overlap)
@@ -315,8 +314,8 @@ GPI_DEVICE bool has_entries(const gpi_radix_plan &plan)
     return plan.route == gpi_radix_route_adaptive || plan.route == gpi_radix_route_splitters;
 }
 
-/* How many buckets there are. Everything may be one bucket of the input. LOOP: those of bits that
- * are empty count, too, as they need no blocks. */
+/* How many buckets there are; or everything is one, in the input. LOOP: empty ones count, too, as
+ * no block is launched for them. */
 template <bool LOOP, class K> GPI_DEVICE uint32_t buckets_of(const RadixKeys<K> &job)
 {
     if (!job.bucket_bits) {

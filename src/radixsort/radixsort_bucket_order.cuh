@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of a bucket in registers: their words, and the bits in which these vary; the counts of
- * a block's bins, and their items in order and to the output. Bins: a BucketBins, whose counts are
- * starts before its items are in bins, and ends when they are. Small bins by exchanges of
- * neighbours in registers (odd-even transposition, Knuth volume 3, 5.3.4). Words that agree in all
- * but their positions, after a bucket was sorted by words without the lowest bits, go in the order
- * of their keys.
+ * The steps of sorting a bucket inside a block: its keys in registers, and the bits in which they
+ * vary; sums of the counts of bins; odd-even transposition of small bins (Knuth volume 3, 5.3.4);
+ * words that tie, as they lack the lowest bits of their keys, in the order of these; output. Bins:
+ * a BucketBins, whose counts are starts before its items are in bins, and ends when they are.
  */
 #pragma once
 
@@ -26,12 +24,12 @@ namespace GPI_SPACE
 template <class K>
 using RadixWord = typename std::conditional<sizeof(K) == 8, uint64_t, uint32_t>::type;
 
-/* Bits of words that do not vary, between others that do, as between a high and a low number that
- * share a key. Without them the highest bits are those that vary. Narrow words have no holes. */
+/* A range of bits that do not vary between others that do, as between two small numbers that share
+ * a key. Words are closed: without the hole, the highest bits vary. Only 8-byte words have one. */
 template <class Word> struct BitHole {
     int at, bits;
 
-    /* The longest one above a bit, and what it has below that bit. */
+    /* The longest one in [begin, end); if it is at begin, with the rest of it below. */
     static GPI_DEVICE BitHole of(Word varying, int begin, int end)
     {
         BitHole hole = {0, 0};
@@ -158,8 +156,8 @@ template <class Word> GPI_DEVICE void compare_exchange(Word &a, Word &b)
     a = low;
 }
 
-/* Put the items of a warp's window in order, in registers, by as many rounds as its largest bin has
- * items. Windows lie one after the other, or some places before that. */
+/* Sorts a warp's window in registers, in as many rounds as its largest bin has items. Windows lie
+ * one after the other, or `before` items before that. */
 template <class Bins>
 GPI_DEVICE void odd_even_transposition(const Bins &b, int before, uint32_t rounds)
 {
@@ -202,7 +200,7 @@ GPI_DEVICE void odd_even_transposition(const Bins &b, int before, uint32_t round
         mine[i / 2] = {word[i], word[i + 1]};
 }
 
-/* The bins that have items in two warps: a warp takes the items around its first one. */
+/* Bins that have items in two windows: a warp sorts the 32 items around its first one. */
 template <class Bins> GPI_DEVICE void transposition_between_warps(const Bins &b)
 {
     constexpr int I = Bins::items_of_thread;
@@ -225,8 +223,8 @@ template <class Bins> GPI_DEVICE void transposition_between_warps(const Bins &b)
     __syncthreads();
 }
 
-/* The bins too large for that which have items in two warps: how many, for the second of the two.
- * Counts are ends. */
+/* How many items bins have that are too large for that, and in two windows: for the second one of
+ * these. Counts are ends. */
 template <class Bins> __device__ __noinline__ void find_crossing(const Bins b)
 {
     constexpr uint32_t window = 32 * Bins::items_of_thread;
@@ -239,7 +237,7 @@ template <class Bins> __device__ __noinline__ void find_crossing(const Bins b)
     __syncthreads();
 }
 
-/* The items of bins that have up to `most` items in order. */
+/* Sorts bins of up to `most` items. */
 template <class Bins> GPI_DEVICE void exchange_neighbours(const Bins &b, uint32_t most)
 {
     const uint32_t warp = threadIdx.x / 32;
@@ -287,7 +285,7 @@ GPI_DEVICE void insertion(const Bins &b, const K *keys_in, int begin, int end)
         }
 }
 
-/* By a whole block. They share a bin, so they are few. */
+/* Sorts words that tie by their keys. By a whole block; they share a bin, so they are few. */
 template <class Bins, class K> GPI_DEVICE void order_ties(const Bins &b, const K *keys_in)
 {
     int ties[Bins::items_of_thread], most = 0;
@@ -302,7 +300,7 @@ template <class Bins, class K> GPI_DEVICE void order_ties(const Bins &b, const K
     __syncthreads();
 }
 
-/* As a call, which leaves words of 4 bytes the registers for their other ways. */
+/* A call, so that with words of 4 bytes the code around it keeps its registers. */
 template <class Bins, class K>
 __device__ __noinline__ void call_order_ties(const Bins b, const K *keys_in)
 {
@@ -321,7 +319,7 @@ template <class Bins, class X> GPI_DEVICE void write_staged(const Bins &b, X *to
     });
 }
 
-/* What does not fit the stage. A bucket may be sorted where it lies, so all of it is read before
+/* What does not fit the stage. A bucket may be sorted in place, so all of it is read before
  * anything is written. */
 template <class Bins, class X> GPI_DEVICE void write_picked(const Bins &b, X *to, const X *from)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bins of many items, divided in as many parts as they have items: items are counted and moved by
- * parts as they were by bins.
+ * Divides bins of many items into as many parts as they have items: items are counted by part and
+ * scattered, as they were by bin.
  *
- * Where bins have few keys, as where keys repeat beside values: by whether a key is less than one
- * of the bin's keys, equal or greater, and in each of the three by the item's position. Where a bin
- * has one key, or two, they are in order then but for neighbours.
+ * Bins of few different keys, as where keys repeat beside values: by whether a key is less than a
+ * pivot, equal or greater, and in each of the three by the item's position. A bin of one key or two
+ * is in order then but for neighbours.
  *
- * Where a bin has most of the items and many keys, as where keys lie close together at both ends of
- * a bucket: by equal ranges between the least and the greatest word of the bin.
+ * A bin of many keys that has most of the items, as where keys lie close together at both ends of a
+ * bucket: by equal ranges between the least and the greatest word of the bin.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace GPI_SPACE
 {
 
-/* Of a BucketBins, whose items are in bins, and stay with their threads meanwhile. */
+/* Of a BucketBins whose items are in bins; threads hold them while they are counted. */
 template <class Bins> struct BinParts {
     using Word = typename Bins::BinWord;
     static constexpr int I = Bins::items_of_thread, T = Bins::warps * 32;
@@ -77,8 +77,8 @@ template <class Bins> struct BinParts {
         return bin.first + before + into;
     }
 
-    /* Of T items at equal distances those in large bins, of these those in bins of many keys, and
-     * of these those in wide ones. */
+    /* Of T items at equal distances, how many are in large bins; in large bins of many keys; and
+     * in wide bins of many keys. */
     GPI_DEVICE uint3 large_items() const
     {
         const Bin bin = bin_of(b.s.words[threadIdx.x * (uint32_t)b.count / T]);
@@ -119,7 +119,7 @@ template <class Bins> struct BinParts {
         __syncthreads();
     }
 
-    /* f(i) for rows of which this thread may have an item: once, as it is long. */
+    /* f(i) for rows in which this thread may have an item; f is long, so it is there only once. */
     template <class F> GPI_DEVICE void for_groups(F f) const
     {
         constexpr int group = I % 3 == 0 ? 3 : 2;
@@ -133,7 +133,7 @@ template <class Bins> struct BinParts {
         }
     }
 
-    /* What is compared of words of a bin: up to 32 bits below those that it has in common. */
+    /* The bits of a word that vary in its bin, 32 of them at most. */
     GPI_DEVICE uint32_t in_bin(Word word) const
     {
         return (uint32_t)((word & (((Word)1 << shift) - 1)) >> max(shift - 32, 0));
@@ -144,8 +144,8 @@ template <class Bins> struct BinParts {
         return (Range *)(b.s.words + first);
     }
 
-    /* The part of a word of a large bin. Products are rounded in the same way for all of a bin, so
-     * numbers ascend. Equal words go anywhere: to one count they would go one after the other. */
+    /* The part of a word of a large bin. Products are rounded alike in all of a bin, so parts
+     * ascend with words. Equal words may have any part: at one count they would queue up. */
     GPI_DEVICE uint32_t part_by_range(Word word, uint32_t first) const
     {
         const Range bin = *range_of(first);
@@ -171,7 +171,7 @@ template <class Bins> struct BinParts {
                 return;
             Range *const bin = range_of(number(i) & ~is_large);
             const uint32_t own = in_bin(word(i));
-            /* Others write them; what was there before is as good, and few words are beyond. */
+            /* Volatile, as others write them; an old value only means an atomic in vain. */
             if (own < *(volatile uint32_t *)&bin->least)
                 atomicMin(&bin->least, own);
             if (own > *(volatile uint32_t *)&bin->most)
@@ -233,9 +233,9 @@ template <class To, class Bins> GPI_DEVICE To in_shared_memory(const Bins &b)
     return {b.job, *(typename To::Shared *)memory, b.count, b.compared, b.base};
 }
 
-/* Where few large bins have many keys: neighbours in order, as equal keys nearly are; where most
- * items are in large bins, these are divided before. Where most items are in wide bins of many
- * keys, and some of these are huge, by ranges. A call that floats and integers share. */
+/* If most items are in wide bins of many keys, and some bin is huge: divides bins by ranges. If few
+ * large bins have many keys: by positions, where most items are in large bins. Then neighbours are
+ * exchanged. A call that floats and integers share. */
 template <class Bins>
 __device__ __noinline__ void divide_bins(const Bins bins, int shift, uint32_t largest)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The items of a block's bins in order, where bins have many, whatever they are. A warp takes a
- * window of 256 items into registers and sorts it (device/network.cuh). Then windows lie half a
- * window further: each holds two runs in order, of which one merge makes one; and so on, half a
- * window there and back, until no item is less than the one before. An item moves by half a window
- * in a round. Where most windows still have items to move after some rounds, runs become twice as
- * long in each round instead: items that are far apart are exchanged in shared memory, then windows
- * are merged.
+ * Sorts a bucket whose bins have many items. A warp takes a window of 256 items into registers and
+ * sorts it (device/network.cuh). Then windows lie half a window further: each holds two sorted
+ * runs, which are merged; and so on, half a window there and back, until no item is less than the
+ * one before. An item moves by half a window in a round. If most windows still have items to move
+ * after some rounds, runs become twice as long in each round instead (bitonic merges, Batcher
+ * 1968): items that are far apart are exchanged in shared memory, those in a window in registers.
  */
 #pragma once
 
@@ -22,7 +21,7 @@ namespace GPI_SPACE
 /* A window: 256 items in the registers of a warp. */
 constexpr int window_rows = 8, window_items = 32 * window_rows;
 
-/* Then lane i has items 8 i to 8 i + 7. */
+/* Sorts a window: lane i has items 8 i to 8 i + 7 then. */
 template <class Item> GPI_DEVICE void sort_window(Item (&item)[window_rows])
 {
     sort_thread(item);
@@ -31,8 +30,8 @@ template <class Item> GPI_DEVICE void sort_window(Item (&item)[window_rows])
         merge_lanes(item, lanes);
 }
 
-/* Of two runs of half of the rows one. Item 32 i + lane is in row i, before and after. bitonic: one
- * run rises and the other falls; otherwise both rise, and the second one is turned round first. */
+/* Merges the two runs that are the halves of a window; item 32 i + lane is in row i. bitonic: one
+ * rises and the other falls; otherwise both rise, and the second one is reversed first. */
 template <class Item> GPI_DEVICE void merge_window(Item (&item)[window_rows], bool bitonic)
 {
     constexpr int half = window_rows / 2;
@@ -54,7 +53,7 @@ template <class Item> GPI_DEVICE void merge_window(Item (&item)[window_rows], bo
  * beside each word is the place it had, which decides between equal words. */
 template <class Word, bool PLACED, int T> struct Windows {
     static constexpr int items = window_items, half = items / 2;
-    static constexpr int first_look = 5; /* round before which it is asked how many are busy */
+    static constexpr int first_look = 5; /* round from which on runs may be doubled */
     using WithPlace = std::conditional_t<sizeof(Word) == 4, uint64_t, PlacedKey>;
     using Item = std::conditional_t<PLACED, WithPlace, Word>; /* as it is compared */
 
@@ -85,7 +84,7 @@ template <class Word, bool PLACED, int T> struct Windows {
         }
     }
 
-    /* Whether a window has an item that is less than the one before; of two runs in order. */
+    /* Whether a window, which may be two sorted runs, has an item less than the one before. */
     GPI_DEVICE bool falls(int first, bool runs) const
     {
         bool some = runs && item(first + half) < item(first + half - 1);
@@ -98,7 +97,7 @@ template <class Word, bool PLACED, int T> struct Windows {
         return some;
     }
 
-    /* runs: there are two in order. */
+    /* runs: merges the two that there are. */
     GPI_DEVICE void sort(int first, bool runs, bool bitonic) const
     {
         Item window[window_rows];
@@ -116,7 +115,7 @@ template <class Word, bool PLACED, int T> struct Windows {
             set(first + begin + i * step, window[i]);
     }
 
-    /* f(first) for the windows of this warp from an item on; whether it is true for any. */
+    /* f(first) for the windows of this warp in [from, end); whether it is true for any. */
     template <class F> GPI_DEVICE bool for_windows(int from, int end, F f) const
     {
         bool any = false;
@@ -126,7 +125,7 @@ template <class Word, bool PLACED, int T> struct Windows {
         return any;
     }
 
-    /* Items of whole windows. */
+    /* With those that fill the last window. */
     GPI_DEVICE int padded() const
     {
         return (count + items - 1) / items * items;
@@ -161,7 +160,7 @@ template <class Word, bool PLACED, int T> struct Windows {
         }
         __syncthreads();
         int busy = 1; /* threads in whose windows something fell */
-        int far = 0;  /* items of a run, when runs are doubled */
+        int far = 0;  /* items of a run once runs are doubled */
 #pragma unroll 1
         for (int round = 0; busy; round++) {
             const bool runs = round > 0;
@@ -205,8 +204,8 @@ template <class Word, bool PLACED, class Bins> GPI_DEVICE void sort_words(const 
         Windows<Word, PLACED, T>{b.s.words, (uint16_t *)b.s.stage, b.count}.run();
 }
 
-/* Items by positions, or these if there are no items. A bucket may be sorted where it lies, so all
- * are read before one is written. */
+/* Gathers items by the positions of words; no items: the positions themselves. A bucket may be
+ * sorted in place, so all are read before one is written. */
 template <class Bins, class X>
 GPI_DEVICE void write_by_positions(const Bins &b, X *to, const X *from, uint64_t first)
 {
@@ -223,7 +222,7 @@ GPI_DEVICE void write_by_positions(const Bins &b, X *to, const X *from, uint64_t
             to[p] = item[i];
 }
 
-/* Whether bins have different keys, and not few of them; of a bucket in bins. */
+/* Whether more than a quarter of the threads find different keys side by side in a bin. */
 template <class Bins> GPI_DEVICE bool bins_are_mixed(const Bins &b, int shift)
 {
     bool differ = false;
@@ -237,8 +236,8 @@ template <class Bins> GPI_DEVICE bool bins_are_mixed(const Bins &b, int shift)
     return 4 * __syncthreads_count(differ) > Bins::warps * 32;
 }
 
-/* A bucket whose bins have many items; if words lack bits of their keys, they become words of keys,
- * beside positions, and then positions alone. A call of little code, as it is rare. */
+/* The rest of a sort whose bins have many items. If words lack bits of their keys, whole words are
+ * sorted beside their positions, and only these are left. A call of little code, as it is rare. */
 template <class Bins, class Word>
 __device__ __noinline__ void finish_large(const Bins bins, uint64_t first, uint32_t from,
                                           const BucketBits<Word> bits, int shift, uint32_t largest)

@@ -3,7 +3,6 @@
  * ranks in a warp, and what tiles before have of their digits. */
 #pragma once
 
-#include "device/copy_async.cuh"
 #include "radixsort/radixsort_tile.cuh"
 
 namespace GPI_SPACE

@@ -6,12 +6,12 @@
  * writes these. No block waits for another, unless the output is the input: then all have to have
  * read it.
  *
- * Up to some ten thousand: each block has a piece of the array,
- * which it puts in order. 32 samples of each piece are ranked among all samples, and those at equal
- * distances are the bounds of buckets (Shi and Schaeffer 1992, regular sampling). A block looks up
- * where the bounds of its bucket lie in each piece, and ranks the bucket's items. Items are
- * compared by word and place, so equal keys are no trouble; and as samples are at equal distances
- * in their piece, no bucket has more than 1 + p / 32 times the mean of p pieces.
+ * Up to some ten thousand: each block sorts a piece of the array. 32 samples of each piece are
+ * ranked among all samples, and those at equal distances are the bounds of buckets (Shi and
+ * Schaeffer 1992, regular sampling). A block looks up where the bounds of its bucket lie in each
+ * piece, and ranks the bucket's items. Items are compared by word and place, so equal keys are no
+ * trouble; and as samples are at equal distances in their piece, no bucket has more than 1 + p / 32
+ * times the mean of p pieces.
  */
 #pragma once
 
@@ -120,8 +120,8 @@ struct Pieces {
         return each / piece_samples;
     }
 
-    /* The place of a piece's first sample, another one in each piece: of pieces that are alike all
-     * samples would be the same otherwise. */
+    /* The place of a piece's first sample; it differs by piece, or pieces that are alike would all
+     * have the same samples. */
     GPI_DEVICE int first_sample(int piece) const
     {
         return (int)__umulhi((uint32_t)piece * 0x9e3779b1u, (uint32_t)apart());

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ranks of items by counting: an item goes behind all that are less, and behind equal ones that
- * were before it. Words are put in order in short runs, without their items, and the place of each
- * of a warp's 32 words is looked up in every run: of 128 words in 8 steps instead of as many
- * comparisons. It takes the same time whatever the words are, but for equal ones in a run, and no
- * two threads have to agree on anything.
+ * were before it. Words alone are sorted in short runs, and a binary search finds the place of each
+ * of a warp's 32 words in every run: 8 steps for 128 words in place of as many comparisons. It
+ * takes the same time whatever the words are, but for equal ones in a run, and no two threads have
+ * to agree on anything.
  */
 #pragma once
 
@@ -68,7 +68,7 @@ template <class Word> GPI_DEVICE void put_run(Word *to, const Word (&word)[4])
     ((Four *)to)[lane_id()] = {word[0], word[1], word[2], word[3]};
 }
 
-/* How many words of its run are as a lane's own one, and before it. words: as they were, in rows of
+/* How many words of its run equal a lane's own one and are before it. words: unsorted, in rows of
  * 32; the run begins with row `begin`, the own word is in row `row`. */
 template <class Word>
 GPI_DEVICE uint32_t equals_before(const Word *words, int begin, int row, Word own)
@@ -81,7 +81,7 @@ GPI_DEVICE uint32_t equals_before(const Word *words, int begin, int row, Word ow
 }
 
 /* How many words of BATCH runs of RUN from run `begin` on go before a lane's own one, of row `row`.
- * runs: in order; words: as they were. */
+ * runs: sorted; words: unsorted. */
 template <int RUN, int BATCH, class Word>
 GPI_DEVICE uint32_t words_before(const Word *runs, const Word *words, int begin, int row, Word own)
 {
@@ -118,7 +118,7 @@ GPI_DEVICE uint32_t words_before(const Word *runs, const Word *words, int begin,
 template <class Word, int T, int RUN> struct RankedItems {
     static constexpr int warps = T / 32, batch = 256 / RUN > 4 ? 4 : 256 / RUN; /* runs */
 
-    Word *runs, *words; /* in order within a run, and as the items are */
+    Word *runs, *words; /* sorted in each run, and in the order of items */
     uint32_t *ranks;
     uint32_t *source; /* where items are */
     int count;
