@@ -102,11 +102,11 @@ template <class Place, class Below> GPI_DEVICE Place partition_point(Place n, Be
 }
 
 /* The same by a whole warp, as merge_path_search_warp(). Every lane gets the result. */
-template <class Below> GPI_DEVICE uint64_t partition_point_lanes(uint64_t n, Below below)
+template <class Place, class Below> GPI_DEVICE Place partition_point_lanes(Place n, Below below)
 {
-    uint64_t low = 0, high = n;
+    Place low = 0, high = n;
     while (low < high) {
-        const uint64_t step = (high - low + 31) / 32, probe = low + (lane_id() + 1) * step - 1;
+        const Place step = (high - low + 31) / 32, probe = low + (lane_id() + 1) * step - 1;
         const bool passed = probe < high && below(probe);
         low += __popc(__ballot_sync(all_lanes, passed)) * step;
         high = min(high, low + step - 1);

@@ -215,17 +215,28 @@ template <class T> GPI_DEVICE T warp_running_sum(T v)
     return v;
 }
 
+/* Lane i gets the maximum of v[0] .. v[i]. */
+GPI_DEVICE uint32_t warp_running_max(uint32_t v)
+{
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+        const uint32_t left = __shfl_up_sync(all_lanes, v, d);
+        v = lane_id() >= d ? max(v, left) : v;
+    }
+    return v;
+}
+
 /* Lane i gets v[0] + .. + v[i - 1]. */
 GPI_DEVICE uint32_t warp_exclusive(uint32_t v)
 {
     return warp_running_sum(v) - v;
 }
 
-/* Over all lanes of a warp. */
-template <class T, class F> GPI_DEVICE T warp_fold(T v, F f)
+/* Over all lanes of a warp, or of each LANES neighbours; f commutes. */
+template <int LANES = 32, class T, class F> GPI_DEVICE T warp_fold(T v, F f)
 {
 #pragma unroll
-    for (int d = 16; d; d >>= 1)
+    for (int d = LANES / 2; d; d >>= 1)
         v = f(v, __shfl_xor_sync(all_lanes, v, d));
     return v;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "device/search.cuh"
 #include "radixsort/radixsort_digits.cuh"
 
 namespace GPI_SPACE
@@ -12,8 +13,8 @@ namespace GPI_SPACE
 
 template <class K> struct Counting {
     static constexpr int values = 1 << 8 * sizeof(K);
-    /* All values of 8 bits fit a block's counters, in columns; of 16 bits a half or a quarter does,
-     * and as many blocks read the same keys for a part each. */
+    /* Counters for all values of 8 bits fit a block, in columns; those for half or a quarter of the
+     * values of 16 bits do, so that 2 or 4 blocks read the same keys and count a part each. */
     static constexpr int half_bytes = values / 2 * (int)sizeof(uint32_t);
     static constexpr int parts = sizeof(K) == 1                            ? 1
                                  : half_bytes <= radix_tuning.shared_bytes ? 2
@@ -75,9 +76,7 @@ __global__ void __launch_bounds__(1024) radix_starts_k(const __grid_constant__ R
 #pragma unroll 8
     for (int i = begin; i < end; i += 32)
         sum += starts[i + lane_id()];
-#pragma unroll
-    for (int d = 16; d; d >>= 1)
-        sum += __shfl_xor_sync(all_lanes, sum, d);
+    sum = warp_fold(sum, [](uint64_t a, uint64_t b) { return a + b; });
     if (lane_id() == 0)
         warp_total[threadIdx.x / 32] = sum;
     __syncthreads();
@@ -95,20 +94,14 @@ __global__ void __launch_bounds__(1024) radix_starts_k(const __grid_constant__ R
         starts[VALUES] = at;
 }
 
-/* The value whose keys include item i, by a warp, each round with 32 probes. */
+/* The value of item i, by a warp. */
 GPI_DEVICE uint32_t value_at(const uint64_t *starts, uint32_t values, uint64_t i)
 {
-    uint32_t low = 0, high = values - 1;
-    while (low < high) {
-        const uint32_t step = (high - low + 31) / 32, probe = low + (lane_id() + 1) * step;
-        const bool passed = probe <= high && __ldg(starts + probe) <= i;
-        low += __popc(__ballot_sync(all_lanes, passed)) * step;
-        high = high < low + step - 1 ? high : low + step - 1;
-    }
-    return low;
+    return partition_point_lanes(values - 1,
+                                 [=](uint32_t v) { return __ldg(starts + v + 1) <= i; });
 }
 
-/* The next value after v, or v itself, whose keys include item i, by one thread. */
+/* The value of item i, which is v or a later one, by one thread. */
 GPI_DEVICE uint32_t value_from(const uint64_t *starts, uint32_t values, uint32_t v, uint64_t i)
 {
     if (__ldg(starts + v + 1) > i)
@@ -167,7 +160,7 @@ __global__ void __launch_bounds__(256)
 
 /* ---- few keys of 8 bits, by one block ---- */
 
-/* starts[value] is where the keys of a value start; the value of item i. */
+/* The value of item i, where starts[value] is the first item of a value. */
 GPI_DEVICE uint32_t byte_at(const uint32_t *starts, uint32_t i)
 {
     uint32_t v = 0;
@@ -178,8 +171,8 @@ GPI_DEVICE uint32_t byte_at(const uint32_t *starts, uint32_t i)
     return v;
 }
 
-/* Counts in columns, of which each lane has its own: table[value][lane]. After: starts[value], and
- * starts[256] is the number of keys. */
+/* By a block: starts of values from counts in a column for each lane, table[value][lane]; the last
+ * start is the number of keys. */
 template <int T>
 GPI_DEVICE void starts_of_columns(const uint32_t *table, uint32_t (&starts)[radix_bins + 1])
 {
@@ -190,9 +183,7 @@ GPI_DEVICE void starts_of_columns(const uint32_t *table, uint32_t (&starts)[radi
 #pragma unroll
     for (int c = 0; c < each; c++)
         sum += table[value * 32 + part * each + (c + value) % each];
-#pragma unroll
-    for (int d = T / radix_bins / 2; d; d >>= 1)
-        sum += __shfl_xor_sync(all_lanes, sum, d);
+    sum = warp_fold<T / radix_bins>(sum, [](uint32_t a, uint32_t b) { return a + b; });
     if (part == 0)
         starts[value] = sum;
     __syncthreads();
@@ -205,11 +196,12 @@ GPI_DEVICE void starts_of_columns(const uint32_t *table, uint32_t (&starts)[radi
     __syncthreads();
 }
 
-/* Up to here a thread reads and writes one key at a time: what runs once has to be loaded, and
- * vectors are more code. sort-66 in docs/tuning. */
+/* Up to here a thread reads and writes one key at a time: vectors take more code, which has to be
+ * loaded and runs once. sort-66 in docs/tuning. */
 constexpr uint32_t single_counted = 4 << 10;
 
-/* 16 keys of a thread at a time between the first and the last boundary of the output. */
+/* Writes the keys of all values, 16 keys at a time between the first and the last boundary of 16
+ * bytes in the output. */
 template <class K, int T>
 GPI_DEVICE void write_vectors(const RadixKeys<K> &job, const uint32_t (&starts)[radix_bins + 1])
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether the buckets of a sort have few keys each, however many items, so that a visitor may want
- * them though they are too large to be sorted (gpi_radix_visitor).
+ * Whether the buckets of a sort have few distinct keys each, however many items: then a visitor may
+ * want them though they are too large to be sorted (gpi_radix_visitor).
  *
- * Where few bits are left to compare inside a bucket they have. Otherwise a sample tells: words
- * from all over the array, some for each bucket, of which the different ones are counted by a bit
- * for each (linear counting, Whang et al. 1990). As many words of k keys that are equally frequent
- * are k (1 - e^(-words / k)) different ones. If the buckets of one pass have few keys, these are
- * taken instead.
+ * They do if few bits are left to compare inside a bucket. Otherwise a sample of words from all of
+ * the array decides: distinct words of each bucket are counted by a bitmap (linear counting, Whang
+ * et al. 1990) and compared with k (1 - e^(-words / k)), which is how many are expected of k keys
+ * that are equally frequent. Buckets of one pass are preferred, if these have few keys, too.
  */
 #pragma once
 
@@ -17,7 +16,7 @@
 namespace GPI_SPACE
 {
 
-/* Fewer items are not sampled. */
+/* Sorts of fewer items are not for visitors of few keys. */
 constexpr uint64_t radix_few_items = 4 << 20;
 
 /* The counts of the sample, in the array that the first pass writes to later. */
@@ -32,11 +31,9 @@ struct FewKeys {
     static constexpr float mean = 36; /* keys, of which one bucket in 100000 has 65 */
     static constexpr uint32_t most = 1 << radix_few_bits;
 
-    int bits;      /* of the number of a bucket */
-    uint2 *counts; /* of a bucket: words, and different ones */
-    /* Bits of hashed words, so that those of one bucket lie apart: atomic operations on neighbours
-     * would wait for each other. */
-    uint32_t *seen;
+    int bits;       /* of the number of a bucket */
+    uint2 *counts;  /* of a bucket: sampled words, and distinct ones */
+    uint32_t *seen; /* a bitmap by hashes, which keep atomic operations of a bucket apart */
 
     template <class K> static GPI_DEVICE FewKeys of(const RadixKeys<K> &job, int bits)
     {
@@ -44,7 +41,7 @@ struct FewKeys {
         return {bits, counts, (uint32_t *)(counts + (1 << bits))};
     }
 
-    /* The most bits that numbers of buckets have for that many items. */
+    /* Bits of the number of a bucket, at most. */
     static GPI_DEVICE int bits_of(uint64_t items)
     {
         return min(63 - __clzll((long long)items) - items_bits, radix_tuning.bucket_bits);
@@ -58,15 +55,15 @@ struct FewKeys {
             ((uint4 *)counts)[i] = make_uint4(0, 0, 0, 0);
     }
 
-    /* How many different ones are among the sampled words of a bucket of `mean` keys, in 64ths. */
+    /* Distinct ones expected among the sampled words of a bucket of `mean` keys, in 64ths. */
     static GPI_DEVICE uint32_t expected(uint32_t words)
     {
         return (uint32_t)(64 * mean * (1 - __expf(-(float)words / mean)));
     }
 };
 
-/* By a warp: counts each lane's word in its bucket. One lane adds for all that have its bucket, as
- * lanes would wait for each other at a bucket with most of the words. */
+/* By a warp: counts each lane's word in its bucket. One lane adds for all lanes of a bucket, as one
+ * bucket may have most of the words. */
 template <class K>
 GPI_DEVICE void add_few_keys(const FewKeys &few, uint32_t bucket, K word, bool there)
 {
@@ -100,11 +97,12 @@ GPI_DEVICE void count_few_keys(const RadixKeys<K> &job, int shift, const FewKeys
     }
 }
 
-/* What is found of some buckets. */
+/* Sums over some buckets. */
 struct FewTally {
     uint32_t different = 0, expected = 0, most = 0;
 
-    /* Buckets with a frequent word have too few others to tell, and are left out. */
+    /* Buckets with more words than words_max are left out: if one word is frequent, there are too
+     * few others to tell. */
     GPI_DEVICE void add(uint2 count, uint32_t words_max)
     {
         most = max(most, count.y);
@@ -113,7 +111,7 @@ struct FewTally {
     }
 };
 
-/* By a warp: adds the sums of its lanes to what other warps have found. */
+/* By a warp: adds the sums of its lanes to those of all warps. */
 static GPI_DEVICE void share_few(gpi_radix_few &all, const FewTally &own)
 {
     const uint32_t different = warp_sum(own.different), expected = warp_sum(own.expected);
@@ -126,8 +124,8 @@ static GPI_DEVICE void share_few(gpi_radix_few &all, const FewTally &own)
         atomicOr(&all.full, 1u);
 }
 
-/* By all blocks, a warp for each bucket of one pass: adds up in plan.few[0] what the counts of
- * 2^bits buckets tell of the 256 buckets of one pass, in plan.few[1] what they tell of all. */
+/* By all blocks, a warp for each bucket of one pass: sums over the 256 buckets of one pass in
+ * plan.few[0], over all 2^bits buckets in plan.few[1]. */
 template <int T> GPI_DEVICE void tally_few_keys(gpi_radix_plan &plan, const uint2 *counts, int bits)
 {
     constexpr int warps = T / 32;
@@ -154,7 +152,8 @@ static GPI_DEVICE bool are_few(const volatile gpi_radix_few &all)
     return !all.full && all.different <= all.expected;
 }
 
-/* Bits of the numbers of such buckets; 0: there are none. */
+/* What find_few_keys() returns: the bits of the number of a bucket, 0 if they do not have few keys;
+ * and the barrier, which is not passed by address, as it would lie in memory then. */
 struct FewBits {
     int bits;
     GridBarrier barrier;
@@ -189,7 +188,7 @@ __device__ __noinline__ FewBits find_few_keys(const RadixKeys<K> &job, int end, 
     return {found, barrier};
 }
 
-/* What a sort knows of buckets for a visitor; MAY: it may have one. */
+/* Whether a sort has buckets of few keys for a visitor; MAY: the kernel may have a visitor. */
 template <bool MAY> struct BucketsOfFew {
     bool asked = false;
     int bits = 0; /* of their numbers; 0: there are none */
@@ -206,7 +205,7 @@ template <bool MAY> struct BucketsOfFew {
             FewKeys::of(job, FewKeys::bits_of(job.items())).template clear<T>();
     }
 
-    /* Whether there are some, which is found out once. */
+    /* Whether there are some; only the first call samples. */
     template <int T, bool FLOAT, class K>
     GPI_DEVICE bool find(const RadixKeys<K> &job, int end, GridBarrier &barrier)
     {
@@ -219,7 +218,8 @@ template <bool MAY> struct BucketsOfFew {
     }
 };
 
-/* Whether a sort begins again, as if it had not begun yet. */
+/* By all blocks: whether a sort begins again, as the visitor has left the buckets; then everything
+ * is cleared. */
 template <int T, class K> GPI_DEVICE bool begins_again(const RadixKeys<K> &job)
 {
     gpi_radix_plan &plan = *job.plan;

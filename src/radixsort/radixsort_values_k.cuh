@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys alone in buckets that shared memory does not hold, but of which few bits are left: each
- * bucket is counted by its values and written anew, so that it may have any number of items.
+ * Counting sort of buckets of any size, of keys alone that differ in their lowest 16 bits at most.
  *
- * Counts have 8 bits, of all 2^16 values at once. If one overflows, their sum is less than the
- * bucket's items; the values are then counted in four parts by 32 bits.
+ * Counts of all 2^16 values have 8 bits each. If one overflows, their sum is less than the number
+ * of items; then the values are counted once more, in four parts, by counts of 32 bits.
  */
 #pragma once
 
@@ -13,17 +12,6 @@
 
 namespace GPI_SPACE
 {
-
-/* The largest of a lane and those before it. */
-GPI_DEVICE uint32_t warp_running_max(uint32_t v)
-{
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
-        const uint32_t before = __shfl_up_sync(all_lanes, v, d);
-        v = lane_id() >= d ? max(v, before) : v;
-    }
-    return v;
-}
 
 template <class K, int T> struct ValueBucket {
     static constexpr int warps = T / 32, table_words = 1 << (radix_value_bits - 2);
@@ -34,14 +22,14 @@ template <class K, int T> struct ValueBucket {
 
     struct Shared {
         alignas(16) uint32_t table[table_words];
-        alignas(16) uint16_t stage[warps][window]; /* marks: values of a row, from 1 on */
+        alignas(16) uint16_t stage[warps][window]; /* marks: values in a row, plus 1; 0: none */
         uint32_t total[warps];
         uint32_t next; /* bucket */
     };
 
     const RadixKeys<K> &job;
     Shared &s;
-    K base; /* the bits that all words have */
+    K base; /* the bits that all words share */
     uint32_t mask;
 
     GPI_DEVICE uint32_t value(K key) const
@@ -49,7 +37,7 @@ template <class K, int T> struct ValueBucket {
         return (uint32_t)job.order.template word_alone<true>(key) & mask;
     }
 
-    /* Count the values from begin on that the table has room for. */
+    /* Counts the values from begin on, as many as the table has room for. */
     template <int BITS> GPI_DEVICE void count(const K *keys, uint32_t items, uint32_t begin) const
     {
         constexpr uint32_t in_word = 32 / BITS;
@@ -72,6 +60,7 @@ template <class K, int T> struct ValueBucket {
         __syncthreads();
     }
 
+    /* Four words of the table: a lane's part of a row of its warp's share. */
     GPI_DEVICE uint4 quad(int row) const
     {
         const int warp = (int)threadIdx.x / 32;
@@ -86,7 +75,7 @@ template <class K, int T> struct ValueBucket {
         return bytes(q.x, bytes(q.y, bytes(q.z, bytes(q.w, 0u))));
     }
 
-    /* Items that were counted before this warp's share of the table, and all of them. */
+    /* The sums of the counts before this warp's share of the table, and of all counts. */
     template <int BITS> GPI_DEVICE uint2 sums() const
     {
         uint32_t sum = 0;
@@ -105,7 +94,8 @@ template <class K, int T> struct ValueBucket {
         return job.order.template key<true>((K)(base | v));
     }
 
-    /* Marks the first item of each value of a lane's quad in the window from w on. */
+    /* Marks the first item of each value of a lane's quad in the window from w on; at: the first
+     * item of the quad. */
     template <int BITS>
     static GPI_DEVICE void mark(uint16_t *stage, uint4 q, uint32_t at, uint32_t w)
     {
@@ -122,9 +112,9 @@ template <class K, int T> struct ValueBucket {
             }
     }
 
-    /* The counted values from begin on, in order: each warp writes those of its share of the table,
-     * a row after the other. In a window of the output the first item of each value is marked, and
-     * the others have the last mark before them. */
+    /* Writes the counted values, which begin at `begin`: each warp those of its share of the table,
+     * row by row. In a window of the output the first item of each value is marked; a running
+     * maximum gives the other items the last mark before them. */
     template <int BITS> GPI_DEVICE void write(K *to, uint32_t before, uint32_t begin) const
     {
         constexpr uint32_t in_row = 32 * 4 * 32 / BITS;
@@ -153,7 +143,7 @@ template <class K, int T> struct ValueBucket {
         }
     }
 
-    /* A bucket by a block, which may lie in the output. */
+    /* Sorts a bucket by a block, to the output, where it may lie already. */
     GPI_DEVICE void sort(uint32_t from, uint64_t first, uint32_t items) const
     {
         const K *keys = job.keys[from] + first;
