@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stable passes over the bits that tell keys of 8 bytes apart, from the lowest one on: in place of
- * levels where the bits are few, or where there cannot be levels.
+ * LSD passes over the bits that distinguish keys of 8 bytes: in place of levels where these bits
+ * are few, or where there cannot be levels.
  *
- * A bit in which all words are equal need not be compared, nor one that the next higher bit tells
- * in all words, as between the sign and the magnitude of small integers; and a digit may have a
- * part below a hole, as between two numbers that a word is made of, and a part above it. So a pass
- * takes more of the bits that are left than at fixed places. Some words, the same for all blocks,
- * say how many passes there would be, and whether these take less time than levels; all words say
- * while digits are counted whether more bits have to be compared.
+ * A bit that is the same in all words is skipped, and so is one that always equals the next higher
+ * bit, like those between the sign and the magnitude of small integers. A digit has two parts, so
+ * that it can skip a range of bits between them, as between two numbers that are packed in a word.
+ * Thus digits hold more of the bits than at fixed places. A look at a few words, the same for all
+ * blocks, tells how many passes there would be, and whether they are faster than levels; while
+ * digits are counted, all words tell whether more bits have to be compared.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace GPI_SPACE
 {
 
-/* A word for each of T threads, the same in all blocks: from the places of look(). */
+/* A word for each of T threads, the same in all blocks, from the same places as those of look(). */
 template <int T, bool FLOAT, class K> GPI_DEVICE K word_of_look(const RadixKeys<K> &job)
 {
     const uint64_t n = job.items(), from = n * threadIdx.x / T;
@@ -38,7 +38,7 @@ struct SeenBits {
         changing |= differs ^ differs >> 1;
     }
 
-    /* By all lanes of a warp. */
+    /* By a warp. */
     GPI_DEVICE void add_to(uint64_t &all_varying, uint64_t &all_changing) const
     {
         const uint64_t varies = warp_or(varying), changes = warp_or(changing);
@@ -48,13 +48,14 @@ struct SeenBits {
         atomicOr((unsigned long long *)&all_changing, changes);
     }
 
-    /* Those that tell words apart. */
+    /* Those that have to be compared. */
     GPI_DEVICE uint64_t telling(uint64_t compared) const
     {
         return varying & compared & (changing | ~(compared >> 1));
     }
 
-    /* The same where only some words are known: with as many as cost no pass, above those. */
+    /* The same where only some words are known: with the next higher bits, as far as these take no
+     * pass more. */
     GPI_DEVICE uint64_t likely(uint64_t compared) const
     {
         uint64_t bits = telling(compared);
@@ -71,15 +72,15 @@ struct SeenBits {
     }
 };
 
-/* A digit of a word out of two parts, of which the higher one may be above a hole: four bytes of
- * the word have both, two bytes each. */
+/* A digit in two parts, each of which lies in two bytes of the word. */
 template <class K> struct DigitOfParts {
     static constexpr bool kept = false;
     int shift;
     uint32_t mask, bytes, low_mask;
     int high_shift;
 
-    /* parts: where they begin, and bits of the high one and of both, in a byte each. */
+    /* parts: a byte each for where the low and the high one begin, and the bits of the high one and
+     * of both. */
     static GPI_DEVICE DigitOfParts of(uint32_t parts)
     {
         const uint32_t low = parts & 255, high = parts >> 8 & 255, bits = parts >> 24,
@@ -108,7 +109,7 @@ template <class K, class G, int ITEMS> struct PartitionByParts : PartitionByBits
     }
 };
 
-/* Some bits as the two parts of a digit, the low one from the lowest of them on. */
+/* The lowest of some bits as the two parts of a digit. */
 struct BitParts {
     uint64_t low, high;
 
@@ -135,7 +136,7 @@ struct BitParts {
                                                               << begin(high);
     }
 
-    /* As for DigitOfParts. */
+    /* For DigitOfParts::of(). */
     GPI_DEVICE uint32_t digit() const
     {
         const int high_bits = width(high), bits = width(low) + high_bits;
@@ -149,7 +150,8 @@ struct BitDigits {
     int passes;
     uint32_t digit[GPI_RADIX_PASSES];
 
-    /* By a warp. A lane tries 1 to 8 places for the low part; what has the most bits is taken. */
+    /* By a warp. Each lane tries another width of the low part, 1 to 8; that of the digit with the
+     * most bits to compare is taken. */
     GPI_DEVICE void set(uint64_t bits)
     {
         uint64_t all = 0;
@@ -157,10 +159,8 @@ struct BitDigits {
         for (; bits; pass++) {
             const int places = lane_id() % radix_bits + 1;
             const BitParts tried = BitParts::of(bits, places);
-            int best = __popcll(tried.low | tried.high) << 4 | places;
-#pragma unroll
-            for (int d = 1; d < radix_bits; d <<= 1)
-                best = max(best, __shfl_xor_sync(all_lanes, best, d));
+            const int best = warp_fold<radix_bits>(__popcll(tried.low | tried.high) << 4 | places,
+                                                   [](int a, int b) { return max(a, b); });
             const BitParts parts = BitParts::of(bits, best & 15);
             if (lane_id() == 0)
                 digit[pass] = parts.digit();
@@ -172,9 +172,10 @@ struct BitDigits {
     }
 };
 
-/* As many passes as take no longer than levels, by a word for each thread of a block. Levels take
- * longer where the distances of neighbours differ much, as bins of buckets have more items then;
- * and less where words repeat, as a bucket of one word is done. */
+/* The most passes that take no longer than levels, by a word for each thread of a block. Levels
+ * take longer where words clump, as bins of buckets have more items then: the distances of a word
+ * from its two neighbours differ much. They take less where words repeat, as a bucket of one word
+ * is in order. */
 template <int T, class K> GPI_DEVICE int passes_worth(K word, K *words)
 {
     words[threadIdx.x] = word;
@@ -189,7 +190,7 @@ template <int T, class K> GPI_DEVICE int passes_worth(K word, K *words)
            (repeated > (int)(T / radix_tuning.repeated_share) ? 2 : 0);
 }
 
-/* starts[pass][bin] += the count of the bin; and what all words say of bits. */
+/* starts[pass][bin] += the count of the bin; and the bits of all words are added to the plan. */
 template <int T, bool FLOAT, class K>
 GPI_DEVICE void count_bit_digits(const RadixKeys<K> &job, const BitDigits &digits, uint32_t *table)
 {
@@ -248,7 +249,8 @@ template <class K, bool FLOAT, int VB, int T> struct BitPasses {
     Kernel kernel;
     BitDigits &digits;
 
-    /* By a word for each thread, the same in all blocks: the digits, and how many are worth it. */
+    /* Sets the digits by a look at a few words, the same in all blocks; returns how many passes are
+     * worth it. */
     GPI_DEVICE int look(bool levels_may) const
     {
         __shared__ SeenBits seen;
@@ -271,8 +273,8 @@ template <class K, bool FLOAT, int VB, int T> struct BitPasses {
                           : GPI_RADIX_PASSES;
     }
 
-    /* By all blocks. False if more bits are to be compared than digits have, and these are not
-     * worth it; then nothing has been moved. */
+    /* By all blocks: counts digits, again if these lack bits that all words show. False if that
+     * takes more passes than are worth it; nothing has been moved then. */
     GPI_DEVICE bool count(int most)
     {
         const RadixKeys<K> &job = kernel.job;
@@ -294,9 +296,9 @@ template <class K, bool FLOAT, int VB, int T> struct BitPasses {
         return false;
     }
 
-    /* By one block. plan_passes() asks for a digit in every eight compared bits: those that there
-     * are not have all items in one bin. A pass has the bins of any later one, too, as it clears
-     * their states. */
+    /* By one block. plan_passes() expects a digit for every eight compared bits: those beyond the
+     * last have all items in one bin. A pass has at least the bins of each later one, whose states
+     * it clears. */
     GPI_DEVICE void plan() const
     {
         const RadixKeys<K> &job = kernel.job;
@@ -312,7 +314,7 @@ template <class K, bool FLOAT, int VB, int T> struct BitPasses {
         }
     }
 
-    /* Does nothing if levels are to follow, which may be. */
+    /* Does nothing if levels are faster, which may follow. */
     GPI_DEVICE void sort(bool levels_may)
     {
         const RadixKeys<K> &job = kernel.job;

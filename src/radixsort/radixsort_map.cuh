@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A map from words to the numbers of buckets that have about as many items each, whatever the keys
- * are: it ascends, so buckets are in order.
+ * A learned map from order words to buckets of nearly equal size, for keys of any distribution: a
+ * piecewise linear approximation of the distribution function of a sample. It never descends, so
+ * the buckets are in order.
  *
- * It is a distribution function learned from a sample, in straight pieces. The range of the sample
- * is divided into equal cells; each of them has a row, which says between which two positions its
- * words lie. The highest bits of a position are the row of the next level, the others how far into
- * it. So a level has rows where the sample has words, and a few levels are enough for words that
- * lie close together. The positions of the last level are numbers of buckets, with a fraction.
+ * The range of the sample is divided into equal cells. Each cell has a row: an interval of 16-bit
+ * positions, over which its words are interpolated. The upper bits of a position select a row of
+ * the next level, the lower bits and the fraction are interpolated there. So each level has rows
+ * where the sample has words, and few levels suffice for words that are close together. On the last
+ * level the upper bits of a position are the number of the bucket.
  *
- * Words that have a good part of a bucket or more may have one of their own, one word in a row of
- * the last level: the row is a bucket longer for it, and another one for the words above it.
+ * A word that fills a good part of a bucket, its row's mark, may have a bucket of its own, one for
+ * each row of the last level. Words of the row above the mark are in the bucket behind it.
  */
 #pragma once
 
@@ -19,40 +20,36 @@
 namespace GPI_SPACE
 {
 
-/* Of the cells; of the rows of a level; levels of rows at most. */
+/* Bits of the number of a cell, and of a row in its level; levels of rows at most. */
 constexpr int map_cell_bits = radix_tuning.map_cell_bits, map_row_bits = radix_tuning.map_row_bits;
 constexpr int map_cells = 1 << map_cell_bits, map_rows = 1 << map_row_bits, map_levels = 3;
 
-/* A sample has parts, whose ends say where its range ends; a few outermost ones are left out. */
+/* The ends of the range are those of parts of the sample, without a few outermost ones. */
 constexpr uint32_t map_ends = 64, map_ends_apart = 3;
 
-/* A row: the first position of its words, of 16 bits, and how many there are. */
-GPI_DEVICE uint32_t map_row(uint32_t base, uint32_t width)
-{
-    return base << 16 | width;
-}
-
-/* Words that have a bucket of their own: are not looked at; have it; have no position. */
+/* What words with a bucket of their own get: they are not looked for; that bucket; none. */
 enum class MapMarks { none, apart, left_out };
 
 /* In shared memory. */
 template <class K> struct RadixMap {
+    static constexpr int bits = 8 * (int)sizeof(K) - map_cell_bits; /* of a word, below its cell */
+
     K low, range;          /* words outside of it are in the first or the last cell */
-    int up;                /* the highest bit of a range that is shifted by so much is set */
-    uint32_t levels;       /* of rows */
-    uint32_t bucket_shift; /* of the positions of the last */
+    int up;                /* leading zeros of the range */
+    uint32_t levels;       /* of rows, besides the cells */
+    uint32_t bucket_shift; /* of a position of the last level */
     uint32_t buckets;
     uint32_t marked; /* whether there are marks */
+    /* A row: its first position in the upper half, the number of positions in the lower half. */
     uint32_t cells[map_cells];
     uint32_t rows[map_levels + 1][map_rows];
 
-    /* From low or a little less to high: the first cell begins at a multiple of its size, as the
-     * exponents of floats do. */
+    /* [from, to], or from a little below: the first cell begins at a multiple of the size of a
+     * cell, as the exponents of floats do. */
     GPI_DEVICE void set_range(K from, K to)
     {
-        constexpr int bits = 8 * (int)sizeof(K) - map_cell_bits;
         low = from;
-        for (int i = 0; i < 3; i++) { /* each time cells may become larger */
+        for (int i = 0; i < 3; i++) { /* a lower begin may make cells larger */
             range = to > low ? (K)(to - low) : (K)0;
             up = sizeof(K) == 8 ? __clzll((long long)(range | 1)) : __clz((int)(range | 1));
             const int size = max(bits - up, 0);
@@ -60,10 +57,9 @@ template <class K> struct RadixMap {
         }
     }
 
-    /* The cell of a word, and how far into it the word is. */
+    /* The cell of a word; fraction: where in the cell, in units of 2^-32. */
     GPI_DEVICE uint32_t cell_of(K word, uint32_t &fraction) const
     {
-        constexpr int bits = 8 * (int)sizeof(K) - map_cell_bits;
         const K x = (K)(min((K)(max(word, low) - low), range) << up);
         if constexpr (sizeof(K) == 8)
             fraction = (uint32_t)(x >> (bits - 32));
@@ -72,7 +68,8 @@ template <class K> struct RadixMap {
         return (uint32_t)(x >> bits);
     }
 
-    /* Positions of several words after a number of levels, a step of all before the next. */
+    /* The positions of several words `steps` levels below the cells, level by level, so that the
+     * loads of a level overlap. */
     template <MapMarks MARKS = MapMarks::none, int N>
     GPI_DEVICE void positions(const K (&word)[N], uint32_t steps, uint32_t (&position)[N]) const
     {
@@ -109,14 +106,14 @@ template <class K> struct RadixMap {
         }
     }
 
-    /* Behind the rows of the last level, for each of them: a word that has a bucket of its own. */
+    /* The mark of each row of the last level, behind these rows; ~0: none. */
     GPI_DEVICE K *marks(uint32_t level)
     {
         static_assert(sizeof(K) == sizeof(uint32_t) && map_cells <= 2 * map_rows, "there is room");
         return (K *)rows[level];
     }
 
-    /* The same in the last rows. */
+    /* positions(), from the rows of the last level on, where there are marks. */
     template <MapMarks MARKS, int N>
     GPI_DEVICE void by_marks(const K (&word)[N], const uint32_t (&row)[N],
                              const uint32_t (&fraction)[N], uint32_t (&position)[N]) const
@@ -142,7 +139,7 @@ template <class K> struct RadixMap {
         return position[0] >> bucket_shift;
     }
 
-    /* The least word whose bucket is not before b; after all of them if there is none. */
+    /* The least word whose bucket is b or a later one; the number of words if there is none. */
     GPI_DEVICE uint64_t least_from(uint32_t b) const
     {
         const K high = (K)(low + range), all = (K) ~(K)0;
@@ -153,7 +150,7 @@ template <class K> struct RadixMap {
         const bool before = bucket(low) >= b, within = bucket(high) >= b;
         const K from = before ? (K)0 : within ? low : high;
         const K words = before ? low : within ? range : (K)(all - high);
-        K at = 0; /* the bucket of the word that is so far from there is before b */
+        K at = 0; /* the bucket of from + at is before b */
 #pragma unroll 1
         for (K step = (K)((K)1 << (31 - __clz((int)(words | 1)))); step > 0; step >>= 1)
             if (step <= words - at && bucket((K)(from + at + step)) < b)
@@ -162,7 +159,7 @@ template <class K> struct RadixMap {
     }
 };
 
-/* Bits of the bucket of a word. */
+/* Some bits of the number of a word's bucket. */
 template <class K> struct DigitOfMap {
     static constexpr bool kept = true;
     int shift; /* of a position */

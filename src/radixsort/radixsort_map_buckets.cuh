@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What follows from the counts of a map's buckets (radixsort_map_learn.cuh): where they begin,
- * which words they have, whether blocks can sort them.
+ * From the counts of a map's buckets (radixsort_map_learn.cuh): where they begin, the ranges of
+ * their words, and whether blocks can sort them.
  */
 #pragma once
 
@@ -47,7 +47,8 @@ template <int T, class K> struct MapBuckets {
             job.plan->segment_tile[radix_bins] = before + tiles;
     }
 
-    /* By a warp: entries, with the numbers of buckets for now. What has no bits needs no sort. */
+    /* By a warp: adds its lanes' entries, which have the number of the bucket in `first` for now.
+     * Buckets of one word, without bits, have entries only if all buckets have. */
     GPI_DEVICE void add_entries(const gpi_radix_entry &entry) const
     {
         if (map.buckets <= job.entries) {
@@ -60,14 +61,12 @@ template <int T, class K> struct MapBuckets {
         if (lane_id() == 0 && lanes)
             at = atomicAdd(&job.plan->entries, (uint32_t)__popc(lanes));
         at = __shfl_sync(all_lanes, at, 0) + __popc(lanes & ((1u << lane_id()) - 1));
-        if (entry.bits == 0)
-            return;
-        if (at < job.entries)
+        if (entry.bits && at < job.entries)
             job.adaptive.entries[at] = entry;
     }
 
-    /* What the blocks of radixsort_bucket_k.cuh get, but where it begins; and the work of those
-     * that sort a bucket through memory. Each of a warp's 31 buckets ends where the next begins. */
+    /* Entries for radixsort_bucket_k.cuh, and the work of blocks that sort a bucket through memory.
+     * Lanes have neighbouring buckets, and the next lane's begin is the end: a warp has 31. */
     GPI_DEVICE void describe_buckets(uint32_t block, uint32_t blocks) const
     {
         const uint32_t warp = (block * T + threadIdx.x) / 32, warps = blocks * (T / 32);
@@ -100,7 +99,7 @@ template <int T, class K> struct MapBuckets {
                __ldcg(&job.plan->entries) <= job.entries;
     }
 
-    /* What follows from the counts; true if blocks can sort the buckets. */
+    /* By all blocks; true if blocks can sort the buckets. */
     GPI_DEVICE bool finish(GridBarrier &barrier, uint32_t tile_items) const
     {
         const bool alone = gridDim.x == 1;

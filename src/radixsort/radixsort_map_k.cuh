@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting from the top digit when keys are distributed so unevenly that buckets of equal ranges are
- * too large: a map of words to buckets is learned, its buckets are counted, and one or two
- * partition passes by the bits of their numbers bring the items into them, of which
- * radixsort_bucket_k.cuh sorts those that have more than one word. If
- * they would not fit either, stable passes follow.
+ * Sorting from the top where keys are so skewed that buckets by highest bits are too large: a map
+ * of words to buckets is learned (radixsort_map_learn.cuh), its buckets are counted, and one or two
+ * partition passes by their numbers move the items there. radixsort_bucket_k.cuh then sorts the
+ * buckets that have more than one word. Where buckets of the map are too large, too, nothing is
+ * moved by it and LSD passes follow.
  */
 #pragma once
 
@@ -65,14 +65,10 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
         return (job.items() + tile_items - 1) / tile_items;
     }
 
-    GPI_DEVICE uint32_t buckets() const
-    {
-        return s.map.buckets;
-    }
-
     GPI_DEVICE PartitionPass pass_of(int step) const
     {
-        const int bits = map_bucket_bits(buckets()), second = map_second_bits(bits, job.in_place);
+        const int bits = map_bucket_bits(s.map.buckets),
+                  second = map_second_bits(bits, job.in_place);
         PartitionPass pass = {};
         pass.ticket = &job.plan->map_tickets[step];
         pass.segment_starts = job.map.starts;
@@ -91,13 +87,6 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
         return pass;
     }
 
-    /* Entries have the numbers of their buckets until then. */
-    GPI_DEVICE void set_first(gpi_radix_entry *entries, uint32_t count) const
-    {
-        for (uint32_t i = blockIdx.x * T + threadIdx.x; i < count; i += gridDim.x * T)
-            entries[i].first = job.map.starts[entries[i].first];
-    }
-
     /* False, and nothing is moved, if blocks could not sort the buckets. */
     GPI_DEVICE bool run()
     {
@@ -107,11 +96,14 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
             return false;
         Partitions::init();
         GridBarrier barrier = {&job.plan->map_passed, 0};
-        const bool all = buckets() <= job.entries;
-        const uint32_t entries = all ? buckets() : __ldcg(&job.plan->entries);
-        set_first(job.adaptive.entries, entries);
+        const bool all = s.map.buckets <= job.entries;
+        const uint32_t entries = all ? s.map.buckets : __ldcg(&job.plan->entries);
+        for (uint32_t i = blockIdx.x * T + threadIdx.x; i < entries; i += gridDim.x * T) {
+            uint32_t &first = job.adaptive.entries[i].first; /* the number of a bucket until then */
+            first = job.map.starts[first];
+        }
         auto &tile = s.tile[G::number()];
-        const int steps = map_second_bits(map_bucket_bits(buckets()), job.in_place) ? 2 : 1;
+        const int steps = map_second_bits(map_bucket_bits(s.map.buckets), job.in_place) ? 2 : 1;
 #pragma unroll 1
         for (int step = 0; step < steps; step++) {
             __syncthreads();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Learning a map (radixsort_map.cuh) from a sample, and counting all keys by it. By all blocks of
- * a sort: they take the sample together, and each of them learns the same map from it,
- * in shared memory, which takes less time than barriers between the steps of one that they would
- * learn together.
+ * Learns a map (radixsort_map.cuh) from a sample and counts all keys by it. All blocks take the
+ * sample together; then each block learns the same map in its shared memory, which is faster than
+ * grid barriers between the steps of learning one together.
  */
 #pragma once
 
@@ -18,7 +17,7 @@ namespace GPI_SPACE
 constexpr int map_counts = 4096;
 static_assert(map_counts >= map_rows && map_counts >= map_cells, "of each row");
 
-/* Shared memory that it takes. */
+/* Shared memory of learning, and of counting all buckets. */
 template <class K> constexpr int map_learn_bytes(uint32_t bucket_max)
 {
     const uint32_t buckets = map_buckets_max(UINT64_MAX, bucket_max);
@@ -26,8 +25,7 @@ template <class K> constexpr int map_learn_bytes(uint32_t bucket_max)
     return (int)sizeof(RadixMap<K>) + (int)(counts * sizeof(uint32_t));
 }
 
-/* f(keys) for all keys in small arrays, by all blocks; the next two are on their way while
- * one is used. */
+/* f(keys) for all keys in small arrays, by all blocks; the next array is loaded meanwhile. */
 template <int T, class K, class F> GPI_DEVICE void for_each_batch(const K *keys, uint64_t n, F f)
 {
     constexpr int V = 16 / sizeof(K), vectors = sizeof(K) == 4 ? 2 : 4, batch = V * vectors;
@@ -68,52 +66,37 @@ template <int T, bool FLOAT, class K> struct MapLearner {
     const RadixKeys<K> &job;
     RadixMap<K> &map;
     uint32_t *table, *sums;
-    uint32_t buckets; /* of as many items as these should have, at most */
-    uint32_t sample;
+    uint32_t buckets; /* as many as to have without marks */
+    uint32_t sample;  /* words */
     MapWords<K> marks;
-
-    GPI_DEVICE uint32_t threads() const
-    {
-        return gridDim.x * T;
-    }
-
-    GPI_DEVICE uint32_t thread() const
-    {
-        return blockIdx.x * T + threadIdx.x;
-    }
 
     GPI_DEVICE K word(K key) const
     {
         return (K)(job.order.template word<FLOAT>(key) & job.compared());
     }
 
-    /* By all blocks: one word from anywhere in each of as many equal pieces of the array; and clear
-     * the counts of buckets. */
+    /* By all blocks: takes a word from a pseudorandom place in each of as many equal pieces of the
+     * array, and clears the counts of buckets. */
     GPI_DEVICE void take_sample() const
     {
+        const uint32_t thread = blockIdx.x * T + threadIdx.x, threads = gridDim.x * T;
         const uint64_t apart = (job.items() << 32) / sample;
         const K *keys = job.keys[gpi_radix_in];
         K *const taken = (K *)job.map.sample;
         uint32_t *const counts = job.map.counts;
-        for (uint32_t i = thread(); i < sample; i += threads()) {
+        for (uint32_t i = thread; i < sample; i += threads) {
             const uint32_t first = (uint32_t)(i * apart >> 32);
             const uint32_t after = (uint32_t)((i + 1) * apart >> 32);
             taken[i] = word(keys[first + __umulhi(i * 0x9e3779b1u, after - first)]);
             if (map.marked)
-                marks.add(taken[i], mark_least());
+                marks.add(taken[i], max(sample / buckets / 2, 3u));
         }
         const uint32_t most = map_buckets_max(job.items(), job.bucket_max);
-        for (uint32_t i = thread(); i < 1u << map_bucket_bits(most); i += threads())
+        for (uint32_t i = thread; i < 1u << map_bucket_bits(most); i += threads)
             counts[i] = 0;
     }
 
-    /* Of the sample, for a word to get a bucket of its own. */
-    GPI_DEVICE uint32_t mark_least() const
-    {
-        return max(sample / buckets / 2, 3u);
-    }
-
-    /* The row of a word of the last level but one. */
+    /* The rows of words in a level, by the levels before; level 0: the cells. */
     template <int N>
     GPI_DEVICE void rows_of(uint32_t level, const K (&w)[N], uint32_t (&row)[N]) const
     {
@@ -126,7 +109,7 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         }
     }
 
-    /* The word of each row that the sample has most often, if it is listed. */
+    /* Marks: of each row the listed word that the sample has most often. */
     GPI_DEVICE void set_marks(uint32_t level) const
     {
         const uint32_t count = __ldcg(marks.listed);
@@ -149,10 +132,10 @@ template <int T, bool FLOAT, class K> struct MapLearner {
                 atomicMin(&own[row], w);
         });
         __syncthreads();
-        clear_counts();
+        clear_table(map_counts);
     }
 
-    /* f(words) for all batches of the sample that are this thread's. */
+    /* f(words) for this thread's part of the sample, in batches. */
     template <class F> GPI_DEVICE void for_sample(F f) const
     {
         const K *const taken = (const K *)job.map.sample;
@@ -166,11 +149,11 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         }
     }
 
-    /* The range is that of the sample without a few words of both ends, which would leave fewer
-     * cells to all others. */
+    /* The range of the sample without a few outliers, which would leave few cells to the others:
+     * of the least words of map_ends parts that of rank map_ends_apart, and likewise the most. */
     GPI_DEVICE void set_range() const
     {
-        constexpr int lanes = T / map_ends; /* that have an end together */
+        constexpr int lanes = T / map_ends; /* of a part */
         K least = (K) ~(K)0, most = 0, *ends = (K *)table;
         static_assert(lanes <= 32 && 2 * map_ends <= T && 2 * sizeof(K) * map_ends <= map_counts,
                       "ends are where counts will be");
@@ -181,11 +164,8 @@ template <int T, bool FLOAT, class K> struct MapLearner {
                 most = max(most, w[j]);
             }
         });
-#pragma unroll
-        for (int d = lanes / 2; d; d >>= 1) {
-            least = min(least, __shfl_xor_sync(all_lanes, least, d));
-            most = max(most, __shfl_xor_sync(all_lanes, most, d));
-        }
+        least = warp_fold<lanes>(least, [](K a, K b) { return min(a, b); });
+        most = warp_fold<lanes>(most, [](K a, K b) { return max(a, b); });
         if (threadIdx.x % lanes == 0) {
             ends[threadIdx.x / lanes] = least;
             ends[map_ends + threadIdx.x / lanes] = most;
@@ -205,17 +185,17 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         __syncthreads();
         if (threadIdx.x == 0)
             map.set_range(map.low, map.range);
-        clear_counts();
+        clear_table(map_counts);
     }
 
-    GPI_DEVICE void clear_counts() const
+    GPI_DEVICE void clear_table(uint32_t counts) const
     {
-        for (uint32_t i = threadIdx.x; i < map_counts; i += T)
+        for (uint32_t i = threadIdx.x; i < counts; i += T)
             table[i] = 0;
         __syncthreads();
     }
 
-    /* Words of the sample in each row of a level, 0: of the cells; without those with a mark. */
+    /* Counts the words of the sample in each row of a level; marked: but those with a mark. */
     GPI_DEVICE void count_rows(uint32_t level, bool marked) const
     {
         for_sample([&](const K(&w)[batch]) {
@@ -229,7 +209,7 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         __syncthreads();
     }
 
-    /* The rows of a level from their counts; of the last one, positions in buckets. */
+    /* The rows of a level from their counts, with positions in buckets if it is the last. */
     template <int ROWS> GPI_DEVICE void set_rows(uint32_t level, uint32_t *rows, bool last) const
     {
         constexpr int each = ROWS > T ? ROWS / T : 1; /* of a thread */
@@ -245,7 +225,7 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         }
         const uint2 of_marks = marked ? block_sums<T>(apart, sums) : make_uint2(0, 0);
         const uint2 of_rows = block_sums<T>(sum, sums);
-        /* Some have a good part of a bucket. Each word apart may leave two where there was one. */
+        /* Marked words fill buckets, too. Each may split a bucket in two. */
         const uint32_t most = buckets - min(of_marks.y, buckets / 4);
         const uint64_t wanted = job.items() / (job.bucket_max / 2) * 4 / 3;
         const uint64_t share = of_rows.y * wanted / sample + 1;
@@ -259,8 +239,8 @@ template <int T, bool FLOAT, class K> struct MapLearner {
             before += count[i];
             if (first >= ROWS)
                 continue;
-            rows[first + i] =
-                map_row(base + (2 * own << shift), (uint32_t)(before * scale >> 40) - base);
+            const uint32_t width = (uint32_t)(before * scale >> 40) - base;
+            rows[first + i] = (base + (2 * own << shift)) << 16 | width;
             own += marked && own_words[first + i] != (K) ~(K)0;
         }
         if (threadIdx.x == 0)
@@ -276,14 +256,12 @@ template <int T, bool FLOAT, class K> struct MapLearner {
             set_rows<map_rows>(level, map.rows[level - 1], last);
     }
 
-    /* Whether no bucket has much more of the sample than it should; two of them share a count. */
+    /* Whether no bucket has much more of the sample than its share; two buckets share a word. */
     GPI_DEVICE bool is_even() const
     {
         const uint32_t most = 3 * sample / buckets + 8;
-        const uint32_t tables = map.buckets / 2 + 1;
-        for (uint32_t i = threadIdx.x; i < tables; i += T)
-            table[i] = 0;
-        __syncthreads();
+        const uint32_t words = map.buckets / 2 + 1;
+        clear_table(words);
         for_sample([&](const K(&w)[batch]) {
             uint32_t bucket[batch];
             map.template positions<MapMarks::left_out>(w, map.levels, bucket);
@@ -297,12 +275,12 @@ template <int T, bool FLOAT, class K> struct MapLearner {
         });
         __syncthreads();
         bool even = true;
-        for (uint32_t i = threadIdx.x; i < tables; i += T)
+        for (uint32_t i = threadIdx.x; i < words; i += T)
             even = even && (table[i] & 0xffff) <= most && table[i] >> 16 <= most;
         return __syncthreads_and(even);
     }
 
-    /* Level after level, until buckets are even. */
+    /* Adds levels until buckets are even. */
     GPI_DEVICE void learn() const
     {
         set_range();
@@ -314,19 +292,17 @@ template <int T, bool FLOAT, class K> struct MapLearner {
             set_rows(level, true);
             if (level == map_levels || is_even())
                 return;
-            clear_counts();
+            clear_table(map_counts);
             count_rows(level, false);
             set_rows(level, false);
-            clear_counts();
+            clear_table(map_counts);
         }
     }
 
     /* Items of all buckets. */
     GPI_DEVICE void count_keys() const
     {
-        for (uint32_t i = threadIdx.x; i < map.buckets; i += T)
-            table[i] = 0;
-        __syncthreads();
+        clear_table(map.buckets);
         for_each_batch<T>(job.keys[gpi_radix_in], job.items(), [&](const auto &keys) {
             constexpr int batch = sizeof keys / sizeof *keys;
             K words[batch];
@@ -346,8 +322,8 @@ template <int T, bool FLOAT, class K> struct MapLearner {
     }
 };
 
-/* Whether the buckets that the map makes are small enough; barrier is moved on. The map is left at
- * the beginning of shared memory. */
+/* By all blocks: learns a map, which then lies at the beginning of shared memory, and counts its
+ * buckets; false if these are too large. */
 template <int T, bool FLOAT, class K>
 GPI_DEVICE bool learn_map(const RadixKeys<K> &job, uint32_t tile_items)
 {
@@ -367,7 +343,7 @@ GPI_DEVICE bool learn_map(const RadixKeys<K> &job, uint32_t tile_items)
         map.marked = job.plan->mapped == gpi_radix_marked;
     __syncthreads();
     if (map.marked) {
-        learner.marks.clear(learner.thread(), learner.threads());
+        learner.marks.template clear<T>();
         barrier.wait();
     }
     learner.take_sample();

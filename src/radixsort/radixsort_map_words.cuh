@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of which a sample has many, found by all blocks. */
+/* Finds the words that a sample has many times, by all blocks. */
 #pragma once
 
 #include "radixsort/radixsort_key_codec.cuh"
@@ -8,9 +8,8 @@ namespace GPI_SPACE
 {
 
 /*
- * Words of a sample and how often it has each, in global memory: a table that is searched from a
- * word's place on. All blocks put words there together; those that it gets as often as is asked for
- * are listed.
+ * A hash table in global memory, with linear probing, of the words of a sample and how often it has
+ * each. All blocks add words; those that reach the asked for count are listed.
  */
 template <class K> struct MapWords {
     static constexpr K none = (K) ~(K)0; /* which has a place of its own, the last one */
@@ -27,9 +26,10 @@ template <class K> struct MapWords {
         return {bits, words, counts, counts + places, counts + places + 1};
     }
 
-    GPI_DEVICE void clear(uint32_t thread, uint32_t threads) const
+    template <int T> GPI_DEVICE void clear() const
     {
-        for (uint32_t i = thread; i <= 1u << bits; i += threads) {
+        const uint32_t thread = blockIdx.x * T + threadIdx.x;
+        for (uint32_t i = thread; i <= 1u << bits; i += gridDim.x * T) {
             words[i] = none;
             counts[i] = 0;
         }
