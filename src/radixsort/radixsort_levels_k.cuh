@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting from the top digit when keys are distributed so unevenly that buckets of equal ranges
- * are too large: between splitters, by levels.
+ * Sample sort by levels, for keys of 8 bytes that are so skewed that buckets by highest bits are
+ * too large.
  *
- * A segment (at first the whole array) is split into up to 256 buckets between words of a sorted
- * sample (radixsort_split_learn.cuh): its items are counted, and one pass brings them into their
- * buckets, stably unless keys are alone. Buckets that a block can sort are left to
- * radixsort_bucket_k.cuh as entries of a list, the others are the segments of the next level; a
- * bucket of one word is done. So a level costs a read and a pass, and two are enough for any keys
- * but for the few buckets of which the sample was wrong. Arrays that blocks can hold the places of
- * are partitioned once instead (radixsort_split_array.cuh), unless a bucket is too large then.
+ * A level splits each of its segments (at first the whole array) into up to 256 buckets between
+ * splitters from a sorted sample (radixsort_split_learn.cuh): items are counted, and a partition
+ * pass moves them into their buckets, stably if there are values. Buckets that fit a block become
+ * entries of a list for radixsort_bucket_k.cuh, larger ones segments of the next level; a bucket of
+ * one word is in order. So a level reads the array twice and writes it once, and two levels are
+ * enough for any keys, but for the few buckets that the sample underestimates.
  */
 #pragma once
 
@@ -19,22 +18,6 @@
 
 namespace GPI_SPACE
 {
-
-/* Starts of the buckets of a segment, and what becomes of them. By a block. */
-template <int T, class K>
-GPI_DEVICE void place_buckets(const SegmentParts &parts, const gpi_radix_segment &segment,
-                              const SplitTable<K> &table, uint32_t *sums)
-{
-    const uint32_t b = threadIdx.x, buckets = segment.buckets;
-    const uint32_t count = b < buckets ? table.counts()[b] : 0;
-    const uint32_t first = segment.first + block_sums<T>(count, sums).x;
-    if (b < buckets)
-        table.counts()[b] = first;
-    if (count)
-        parts.add(first, count, b ? (uint64_t)table.words[b] : segment.base,
-                  b + 1 < buckets ? (uint64_t)table.words[b + 1] - 1 : segment.end);
-    __syncthreads();
-}
 
 template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     using V = typename Payload<VB>::type;
@@ -62,14 +45,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     GridBarrier barrier;
     uint32_t level, segments, tiles, from, to;
 
-    GPI_DEVICE const gpi_radix_adaptive &list() const
-    {
-        return job.adaptive;
-    }
-
     GPI_DEVICE gpi_radix_segment *segment(uint32_t i) const
     {
-        return list().segments[level % 2] + i;
+        return job.adaptive.segments[level % 2] + i;
     }
 
     GPI_DEVICE static uint32_t tiles_of(uint32_t count)
@@ -77,18 +55,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         return (count + tile_items - 1) / tile_items;
     }
 
-    /* The compared bits of a key, where they are. */
-    GPI_DEVICE K word(K key) const
-    {
-        return (K)(job.order.template word<FLOAT>(key) & job.compared());
-    }
-
-    /* By one block: where the tiles of each segment of a level begin. Changes nothing that the
-     * partition of the level before uses. */
+    /* By one block: numbers the tiles of the segments of level `at`. The partition of the level
+     * before may still run, and uses nothing that is changed here. */
     GPI_DEVICE void lay_tiles(uint32_t at, uint32_t count) const
     {
         uint32_t *sums = (uint32_t *)memory, done = 0;
-        gpi_radix_segment *of_level = list().segments[at % 2];
+        gpi_radix_segment *of_level = job.adaptive.segments[at % 2];
         for (uint32_t i = threadIdx.x; i - threadIdx.x < count; i += T) {
             const uint2 sum = block_sums<T>(i < count ? tiles_of(of_level[i].count) : 0, sums);
             if (i < count)
@@ -104,34 +76,28 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         __syncthreads();
     }
 
-    GPI_DEVICE gpi_radix_segment first_segment() const
-    {
-        gpi_radix_segment whole = {};
-        whole.end = (uint64_t)job.compared();
-        whole.count = (uint32_t)job.items();
-        return whole;
-    }
-
-    /* By one block for a segment: its splitters, and which tiles are its. */
+    /* A block for each segment: learns the splitters, and writes down which tiles it has. */
     GPI_DEVICE void prepare() const
     {
         for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
             const gpi_radix_segment now = *segment(i);
             const K *keys = job.keys[from] + now.first;
             for (uint32_t t = threadIdx.x; t < tiles_of(now.count); t += T)
-                list().segment_of[now.tile + t] = i;
+                job.adaptive.segment_of[now.tile + t] = i;
             const Learner learner = {*(Learning *)memory};
-            learner.run(*segment(i), level_mean(job.bucket_max, job.n), SplitTable<K>(list(), i),
-                        [&](uint32_t at) { return word(keys[at]); });
+            learner.run(*segment(i), level_mean(job.bucket_max, job.n),
+                        SplitTable<K>(job.adaptive, i), [&](uint32_t at) {
+                            return (K)(job.order.template word<FLOAT>(keys[at]) & job.compared());
+                        });
         }
     }
 
-    /* Count the buckets of items [first, first + count) of a segment. */
+    /* Adds items [first, first + count) to the counts of their segment's buckets. */
     GPI_DEVICE void count_run(uint32_t index, uint64_t first, uint32_t count) const
     {
         constexpr int batch = 64 / sizeof(K);
         Counting &s = *(Counting *)memory;
-        const SplitTable<K> table(list(), index);
+        const SplitTable<K> table(job.adaptive, index);
         const DigitInSegment<K> digit = {0, segment(index)->buckets - 1, job.compared(), &s.search};
         for (int i = threadIdx.x; i < radix_bins; i += T) {
             s.search.set(i, table.search[i], table.cells()[i]);
@@ -168,14 +134,14 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         __syncthreads();
     }
 
-    /* Each block has neighbouring tiles. */
+    /* Counts the buckets of all segments; each block has neighbouring tiles. */
     GPI_DEVICE void count() const
     {
         const uint32_t each = (tiles + gridDim.x - 1) / gridDim.x;
         uint32_t tile = min(blockIdx.x * each, tiles);
         const uint32_t end = min(tile + each, tiles);
         while (tile < end) {
-            const uint32_t index = list().segment_of[tile];
+            const uint32_t index = job.adaptive.segment_of[tile];
             const gpi_radix_segment now = *segment(index);
             const uint32_t after = min(now.tile + tiles_of(now.count), end);
             const uint32_t from_item = (tile - now.tile) * tile_items;
@@ -185,16 +151,24 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         }
     }
 
-    GPI_DEVICE SegmentParts parts() const
+    /* A block for each segment: counts become starts of buckets, and these are listed. */
+    GPI_DEVICE void plan_buckets() const
     {
-        return {list(), *job.plan, level, to, job.entries, job.bucket_max, job.begin};
-    }
-
-    GPI_DEVICE void plan_parts() const
-    {
-        const SegmentParts parts = this->parts();
-        for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x)
-            place_buckets<T>(parts, *segment(i), SplitTable<K>(list(), i), (uint32_t *)memory);
+        const SegmentParts parts = {job.adaptive, *job.plan,      level,    to,
+                                    job.entries,  job.bucket_max, job.begin};
+        for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
+            const gpi_radix_segment &now = *segment(i);
+            const SplitTable<K> table(job.adaptive, i);
+            const uint32_t b = threadIdx.x, buckets = now.buckets;
+            const uint32_t count = b < buckets ? table.counts()[b] : 0;
+            const uint32_t first = now.first + block_sums<T>(count, (uint32_t *)memory).x;
+            if (b < buckets)
+                table.counts()[b] = first;
+            if (count)
+                parts.add(first, count, b ? (uint64_t)table.words[b] : now.base,
+                          b + 1 < buckets ? (uint64_t)table.words[b + 1] - 1 : now.end);
+            __syncthreads();
+        }
     }
 
     GPI_DEVICE void partition() const
@@ -224,8 +198,12 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         segments = 1;
         level = 0;
         if (blockIdx.x == 0) { /* which prepares it, too */
-            if (threadIdx.x == 0)
-                *segment(0) = first_segment();
+            if (threadIdx.x == 0) {
+                gpi_radix_segment whole = {};
+                whole.end = (uint64_t)job.compared();
+                whole.count = (uint32_t)job.items();
+                *segment(0) = whole;
+            }
             __syncthreads();
             lay_tiles(0, 1);
         }
@@ -235,7 +213,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
             tiles = job.plan->tiles;
             count();
             barrier.wait();
-            plan_parts();
+            plan_buckets();
             if (VB > 0)
                 job.template clear_states<T>(tiles);
             barrier.wait();
@@ -252,8 +230,9 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     }
 };
 
-/* Grid: cooperative, a block per multiprocessor. Tile: T x I items. After: entries for
- * radixsort_bucket_k.cuh, if that is the route. */
+/* Grid: cooperative, a block per multiprocessor. Tile: T x I items. ROUNDS: one partition of the
+ * array is tried before (radixsort_split_array.cuh). After: entries for radixsort_bucket_k.cuh, if
+ * that is the route. */
 template <class K, bool FLOAT, int VB, int T, int I, bool ROUNDS>
 __global__ void __launch_bounds__(T, 1)
     radix_levels_k(const __grid_constant__ RadixJobOf<K, VB> job)
@@ -262,7 +241,7 @@ __global__ void __launch_bounds__(T, 1)
     if (job.plan->route != gpi_radix_route_adaptive)
         return;
     job.take_items();
-    if constexpr (ROUNDS) /* beside its code levels take up to 1.05 of their time */
+    if constexpr (ROUNDS) /* a kernel of its own: beside this code levels take up to 1.05 as long */
         if (split_array<K, VB, T, true>(job))
             return;
     using Work = LevelsKernel<K, FLOAT, VB, T, I>;

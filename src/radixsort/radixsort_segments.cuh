@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sorting by levels (radixsort_levels_k.cuh): a segment, at first the whole array, is divided into
- * parts, of which some are sorted or copied, and the others are the segments of the next level.
- */
+/* Parts of radixsort_levels_k.cuh: what becomes of the buckets of a segment, the search for the
+ * bucket of a word, and the policy of its partition pass. */
 #pragma once
 
 #include "radixsort/radixsort_partition_pass.cuh"
@@ -12,7 +10,7 @@
 namespace GPI_SPACE
 {
 
-/* What becomes of the parts of a segment: entries for radixsort_bucket_k.cuh, copies, or segments
+/* Lists the buckets of segments: as entries for radixsort_bucket_k.cuh, as copies, or as segments
  * of the next level. */
 struct SegmentParts {
     const gpi_radix_adaptive &list;
@@ -20,13 +18,8 @@ struct SegmentParts {
     uint32_t level, to, entries, bucket_max;
     int begin; /* the lowest bit that is compared */
 
-    GPI_DEVICE uint32_t large_max() const
-    {
-        return radix_adaptive_large(bucket_max);
-    }
-
-    /* Lists items to be sorted: by a block of the bucket kernel if they fit one and there is one
-     * left, otherwise through memory. */
+    /* Items for a block of the bucket kernel, if they fit one and one is left; or else to be sorted
+     * through memory. */
     GPI_DEVICE void add_entry(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
     {
         const uint64_t range = (end >> begin) - (base >> begin);
@@ -42,7 +35,7 @@ struct SegmentParts {
         list.large[atomicAdd(&plan.large, 1u)] = entry;
     }
 
-    /* Items that are in order in a place go to the output, in pieces for many blocks. */
+    /* Items that are in order go to the output, in pieces for several blocks. */
     GPI_DEVICE void add_copies(uint32_t first, uint32_t count, uint32_t place) const
     {
         if (place == gpi_radix_out)
@@ -53,27 +46,19 @@ struct SegmentParts {
             *entry++ = {0, first + at, min(count - at, (uint32_t)GPI_RADIX_COPIED), 0, place};
     }
 
-    /* Whether the lists have room for a segment that a block could also sort through memory. */
-    GPI_DEVICE bool has_room() const
-    {
-        return atomicAdd(&plan.others, 1u) < list.others_max;
-    }
-
-    /* Whether [base, end] has one word at most: bits below the compared ones are zero in words. */
-    GPI_DEVICE bool is_one(uint64_t base, uint64_t end) const
-    {
-        return end >> begin <= (base + ((1ull << begin) - 1)) >> begin;
-    }
-
     /* Items whose words are in [base, end]. */
     GPI_DEVICE void add(uint32_t first, uint32_t count, uint64_t base, uint64_t end) const
     {
-        if (is_one(base, end)) {
+        /* One word, as bits below the compared ones are zero. */
+        if (end >> begin <= (base + ((1ull << begin) - 1)) >> begin) {
             add_copies(first, count, to);
             return;
         }
         const bool last = level + 1 == GPI_RADIX_LEVELS;
-        if (count <= bucket_max || last || (count <= large_max() && !has_room())) {
+        /* One that a block could sort through memory is a segment only if the list has room. */
+        if (count <= bucket_max || last ||
+            (count <= radix_adaptive_large(bucket_max) &&
+             atomicAdd(&plan.others, 1u) >= list.others_max)) {
             add_entry(first, count, base, end);
             return;
         }
@@ -87,7 +72,7 @@ struct SegmentParts {
     }
 };
 
-/* The bucket of a word: how many splitters are not above it. */
+/* The bucket of a word: the number of splitters that are not above it. */
 template <class K> struct DigitInSegment {
     static constexpr bool kept = true;
     int shift;
@@ -97,7 +82,7 @@ template <class K> struct DigitInSegment {
 
     template <int N> GPI_DEVICE void all(const K (&word)[N], uint32_t (&digit)[N]) const
     {
-        if (search->in_cells()) {
+        if (SplitSearch<K>::in_cells(search->steps)) {
             all_in_cells(word, digit);
         } else {
             const DigitOfSplit<K> in_tree = {0, mask, search->words, compared, levels_of(mask + 1)};
@@ -105,7 +90,7 @@ template <class K> struct DigitInSegment {
         }
     }
 
-    /* Of several words: a step of all searches before the next one of any. */
+    /* Step by step for all words, so that their loads overlap. */
     template <int N> GPI_DEVICE void all_in_cells(const K (&word)[N], uint32_t (&digit)[N]) const
     {
         const uint32_t base = shared_address(search->words);
@@ -152,7 +137,8 @@ template <class K> struct DigitInSegment {
     }
 };
 
-/* The pass by the splitters of a level's segments, whose tiles each group claims. */
+/* The policy of a partition pass by the splitters of a level's segments, see
+ * radixsort_partition_pass.cuh. */
 template <class K, class G, int ITEMS> struct PartitionOfSegments {
     using Threads = G;
     using Digit = DigitInSegment<K>;
@@ -166,8 +152,8 @@ template <class K, class G, int ITEMS> struct PartitionOfSegments {
         uint32_t tile, segment;
         Span span;
         uint32_t first_tile;
-        K word; /* and cells, for this thread */
-        uint32_t cells;
+        K word;         /* this thread's splitter, */
+        uint32_t cells; /* and its cells */
     };
 
     const RadixKeys<K> &job;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The splitters of a segment of radixsort_levels_k.cuh from a sorted sample of it, the cells where
- * the search for a word begins, and both in memory.
+ * The splitters of a segment of radixsort_levels_k.cuh, from a sorted sample; and cells: equal
+ * ranges of words, a table of which says where the search for a word's bucket begins.
  */
 #pragma once
 
@@ -11,19 +11,14 @@
 namespace GPI_SPACE
 {
 
-/* Words of the sample of a segment for each of its buckets, and in all. */
+/* Words of a segment's sample: for each of its buckets, and at most. */
 constexpr uint32_t level_sample = 32, level_sample_max = 8192;
 
-/* The cell of a word: words from low on, without a gap in which few are, as the one around zero
- * between floats. It has a cell for itself; words below low are in the first one. */
+/* The cell of a word. Cells begin at word low, and leave out a range that has few words, as floats
+ * around zero: the gap, from low + gap up to beyond, which is one cell. */
 template <class K> struct CellsOf {
-    K low, gap, beyond; /* words from low + gap on are in the gap, and those up to beyond */
-    uint32_t shift;
-
-    static GPI_DEVICE CellsOf of(const gpi_radix_segment &s)
-    {
-        return {(K)s.low, (K)s.gap, (K)s.beyond, s.shift};
-    }
+    K low, gap, beyond;
+    uint32_t shift; /* a cell has 2^shift words */
 
     /* How far a word is from low, without the gap. */
     GPI_DEVICE K distance(K word) const
@@ -31,7 +26,7 @@ template <class K> struct CellsOf {
         return min((K)(max(word, low) - low), gap) + (K)(max(word, beyond) - beyond);
     }
 
-    /* The lowest word that is so far, where it is a multiple of a cell. */
+    /* The lowest word at a distance that is a multiple of a cell. */
     GPI_DEVICE K lowest(K distance) const
     {
         return distance > gap ? beyond + (K)(distance - gap) : low + distance;
@@ -52,16 +47,16 @@ template <class K> struct CellsOf {
         return gap != Splitters<K>::highest();
     }
 
-    /* The same in fewer instructions, where there is no gap. */
+    /* operator() in fewer instructions, where there is no gap. */
     GPI_DEVICE uint32_t without_gap(K word) const
     {
         return at_most_last((K)(word > low ? word - low : (K)0) >> shift);
     }
 };
 
-/* Of a segment: splitters in ascending order, from number 1 on, and as they are searched; how many
- * items are in each bucket, and when these are summed, where it begins; the bucket of the lowest
- * word of each cell. */
+/* Of a segment, in global memory: the splitters from number 1 on, in ascending order and in the
+ * order of the search; the counts of its buckets, later their starts; for each cell the bucket of
+ * its lowest word. */
 template <class K> struct SplitTable {
     static constexpr size_t bytes = split_table_bytes(sizeof(K));
     K *words, *search;
@@ -83,9 +78,9 @@ template <class K> struct SplitTable {
     }
 };
 
-/* The same in shared memory. Behind the splitters are highest words: what counts them, too, is in
- * the last bucket. Where some cells have many splitters, these are searched as a tree and cells
- * are not used. */
+/* What a search needs of it in shared memory. Behind the splitters there are highest words; a
+ * search that counts some of these is clamped to the last bucket. If a cell has many splitters, all
+ * are searched as a tree and the cells are not used. */
 template <class K> struct SplitSearch {
     K words[2 * radix_bins];
     uint32_t cells[split_cells / 4];
@@ -94,18 +89,13 @@ template <class K> struct SplitSearch {
 
     GPI_DEVICE void set(const gpi_radix_segment &s)
     {
-        cell = CellsOf<K>::of(s);
+        cell = {(K)s.low, (K)s.gap, (K)s.beyond, s.shift};
         steps = s.steps;
     }
 
     static GPI_DEVICE bool in_cells(uint32_t steps)
     {
         return steps <= 2;
-    }
-
-    GPI_DEVICE bool in_cells() const
-    {
-        return in_cells(steps);
     }
 
     GPI_DEVICE void set(uint32_t i, K word, uint32_t four_cells)
@@ -117,8 +107,8 @@ template <class K> struct SplitSearch {
 };
 static_assert(split_cells / 4 == radix_bins, "a thread has as many words as words of cells");
 
-/* As many buckets as the segments of the next level are split into, if one level is not
- * enough; and enough of them that a word with much of the segment is a splitter twice. */
+/* Buckets of a segment: the square root of all, if one level is not enough; and enough of them that
+ * a word with a large share of the items is a splitter twice. */
 GPI_DEVICE uint32_t level_buckets(uint32_t count, uint32_t mean)
 {
     const uint32_t all = count / mean + 1;
@@ -126,7 +116,7 @@ GPI_DEVICE uint32_t level_buckets(uint32_t count, uint32_t mean)
     return max(all <= radix_bins ? all : min(root, (uint32_t)radix_bins), level_buckets_min);
 }
 
-/* How many of 2^n ascending words are less, or not more. */
+/* How many of 2^n ascending words are less than a word; EQUAL: or equal. */
 template <bool EQUAL, class K>
 GPI_DEVICE uint32_t rank_among(const K *words, uint32_t count, K word)
 {
@@ -139,8 +129,8 @@ GPI_DEVICE uint32_t rank_among(const K *words, uint32_t count, K word)
     return rank + (EQUAL ? words[rank] <= word : words[rank] < word);
 }
 
-/* Sorted words of a sample, by a block: runs of warps, which are merged by ranks. Their number is
- * a power of two from 32 on; returns where they are, in one half of twice as many. */
+/* By a block: sorts a sample of 2^n words, at least 32, by runs of warps, which are then
+ * merged by ranks. There is room for twice as many words; returns the half with the sorted ones. */
 template <int T, class K> GPI_DEVICE const K *sort_sample(K *from, uint32_t count)
 {
     K *to = from + count;
@@ -163,15 +153,16 @@ template <int T, class K> GPI_DEVICE const K *sort_sample(K *from, uint32_t coun
     return from;
 }
 
-/* How a block learns the splitters of a segment. */
+/* Learns the splitters of a segment, by a block. */
 template <class K, int T> struct SplitLearner {
     struct Shared {
         K sample[2 * level_sample_max];
         K words[radix_bins];
         uint8_t cells[split_cells];
-        K gap;                 /* the widest between two splitters, */
-        uint32_t before;       /* and the first of these */
-        uint32_t steps, rigid; /* some splitter is near another one */
+        K gap;           /* the widest between two splitters, */
+        uint32_t before; /* and the first of these */
+        uint32_t steps;  /* of a search in cells */
+        uint32_t rigid;  /* some splitters are too close together to be moved */
     };
     Shared &s;
 
@@ -222,7 +213,7 @@ template <class K, int T> struct SplitLearner {
         __syncthreads();
     }
 
-    /* The splitter at a node of the tree; nodes that none is left for have a highest word. */
+    /* The number of the splitter at a node of the tree; of a highest word, if none is left. */
     static GPI_DEVICE uint32_t node(uint32_t i, uint32_t buckets)
     {
         const int levels = levels_of(buckets);
@@ -234,7 +225,7 @@ template <class K, int T> struct SplitLearner {
         return min(rank_among<true>(s.words, radix_bins, word) - 1, buckets - 1);
     }
 
-    /* By the first warp. */
+    /* By the first warp: the widest gap between two neighbouring splitters. */
     GPI_DEVICE void find_gap(uint32_t buckets) const
     {
         K gap = 0;
@@ -258,8 +249,8 @@ template <class K, int T> struct SplitLearner {
         __syncthreads();
     }
 
-    /* Cells from one before the first splitter on; the widest gap is left out if it is more than
-     * half of them. */
+    /* Cells begin one before the first splitter. The widest gap is left out if it is more than half
+     * of the range. */
     GPI_DEVICE CellsOf<K> lay_cells(uint32_t buckets) const
     {
         const K first = s.words[1], range = (K)(s.words[buckets - 1] - first), gap = s.gap;
@@ -276,8 +267,8 @@ template <class K, int T> struct SplitLearner {
         return {low, lower, (K)(s.words[s.before + 1] - each), (uint32_t)shift};
     }
 
-    /* Where there are at least four cells to a bucket, splitters move to the start of their cell,
-     * and no search is needed. */
+    /* If all buckets have at least four cells, splitters move to the begin of their cell: then the
+     * cell of a word tells its bucket, without a search. */
     GPI_DEVICE void move_to_cells(const CellsOf<K> &cells, uint32_t buckets) const
     {
         const uint32_t b = threadIdx.x + 1;
@@ -296,7 +287,7 @@ template <class K, int T> struct SplitLearner {
         __syncthreads();
     }
 
-    /* The first bucket of each cell, and how many steps from it lead to any other of the cell. */
+    /* The first bucket of each cell, and the steps of a binary search in the largest cell. */
     GPI_DEVICE void fill_cells(const CellsOf<K> &cells, uint32_t buckets) const
     {
         const uint32_t last = cells(s.words[buckets - 1]);
