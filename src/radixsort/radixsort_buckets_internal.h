@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernels of other rooms see of a sort on CUDA whose partitions are done (gpi_radix_visitor):
- * its buckets, in which items lie in any order of their keys. */
+/* What kernels of other rooms see of a sort on CUDA (gpi_radix_visitor): its buckets after the
+ * partition passes, unsorted. */
 #ifndef GPI_RADIXSORT_BUCKETS_INTERNAL_H
 #define GPI_RADIXSORT_BUCKETS_INTERNAL_H
 
@@ -44,7 +44,7 @@ struct RadixBuckets {
         return 1u << plan->bits;
     }
 
-    /* Where each one begins, and the last ends. */
+    /* Where each bucket begins, and the last one ends. */
     GPI_DEVICE const uint32_t *starts() const
     {
         return plan->recounted ? recount : buckets;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts on CUDA: the code for an architecture, which arrays its engine gets, its scratch, and what
- * is picked by index. */
+/* Sorts on CUDA around the engines: the table of engines by architecture, the arrays that an engine
+ * gets, their workspace, and gathers by sorted positions. */
 #include "radixsort/radixsort_internal.h"
 
 #include "core/check.h"
@@ -48,7 +48,7 @@ static size_t engine_bytes(const struct gpi_radix_cuda *cuda, size_t key_bytes, 
     return layout.bytes;
 }
 
-/* The most keys of that width that no engine of this build counts, and one more. */
+/* From this number of keys of a width on, all engines of this build count keys alone. */
 static uint64_t counted_from_max(int width)
 {
     uint64_t most = 0;
@@ -73,11 +73,11 @@ static size_t engine_bytes_max(size_t key_bytes, size_t moved_bytes, uint64_t n)
 
 /* ---- what the engine gets ---- */
 
-/* What is around an engine, and its scratch; 0 bytes: not taken. */
+/* What is done around an engine, and the bytes of the arrays that are taken for it. */
 struct route {
     bool positions;   /* positions are moved beside the keys, though the caller wants none */
-    bool pick_keys;   /* CUB's words are not invertible: keys are collected by positions */
-    bool pick_values; /* the engine moves positions, values are collected by them */
+    bool pick_keys;   /* keys are gathered by positions, as CUB's words are not invertible */
+    bool pick_values; /* values are gathered by positions */
     bool widen;       /* the engine moves values as words of 4 bytes */
     size_t keys_tmp, keys_out, keys_copy;
     size_t values_in, values_tmp, values_out, values_copy, engine;
@@ -105,27 +105,26 @@ static bool value_is_direct(const struct gpi_radix_job *j)
     return bytes <= 2 || bytes == 4 || bytes == 8;
 }
 
-/* Invertible words: equal keys alone may then come in any order, if all bits are compared. */
+/* Whether words are invertible, so that a sort need not be stable: of keys alone, by all bits. */
 static bool wants_exact_words(const struct gpi_radix_job *j)
 {
     return j->value_bytes == 0 && j->begin_bit == 0 && j->end_bit == 8 * (int)j->key_bytes;
 }
 
-/* Floats alone by some of their bits have words that cannot be turned back, and their order counts;
- * they are sorted as pairs. So are those that CUB sorts beside values. */
+/* Floats alone by some of their bits are sorted as pairs with positions, as their words are not
+ * invertible and the sort has to be stable. So are those that CUB sorts beside values. */
 static bool needs_positions(const struct gpi_radix_job *j)
 {
     return j->order.inf != 0 && !wants_exact_words(j) &&
            (j->value_bytes == 0 || (is_cub(j) && j->keys_out));
 }
 
-/* Beside the keys: 0, or an engine's payload. */
+/* Bytes of what the engine moves beside a key. */
 static size_t moved_bytes_of(const struct gpi_radix_job *j)
 {
-    bool direct = value_is_direct(j) && !needs_positions(j);
     if (value_is_widened(j))
         return 4;
-    return direct ? j->value_bytes : gpi_radix_index_bytes(j->n);
+    return value_is_direct(j) && !needs_positions(j) ? j->value_bytes : gpi_radix_index_bytes(j->n);
 }
 
 static struct route moved_route(const struct gpi_radix_job *j, bool keys_in_place,
@@ -171,7 +170,7 @@ size_t gpi_radixsort_cuda_bytes(int sm_count, const struct gpi_radix_job *job)
     return route_bytes(&r);
 }
 
-/* Items by positions, or all of them in their order. */
+/* to[i] = from[positions[i]], or from[i] with index_bytes 0. */
 static gp_status pick(gp_context *ctx, const char *function, const struct gpi_radix_job *j,
                       size_t item_bytes, const void *from, size_t index_bytes,
                       const void *positions, void *to)
@@ -190,8 +189,7 @@ static gp_status copy(gp_context *ctx, const char *function, const struct gpi_ra
     return pick(ctx, function, j, item_bytes, from, 0, NULL, to);
 }
 
-/* *array becomes a copy of itself, for what is sorted in place and read once more after the sort
- * has begun to write. */
+/* *array becomes a copy of itself, for what is sorted in place and read again after that. */
 static gp_status copy_aside(gp_context *ctx, const char *function, const struct gpi_radix_job *j,
                             size_t item_bytes, struct gpi_frame *frame, const void **array)
 {
@@ -226,7 +224,7 @@ static gp_status copy_all(gp_context *ctx, const char *function, const struct gp
     return GP_OK;
 }
 
-/* The arrays of a sort by an engine, or CUB, and what is around it. */
+/* Queues a sort by an engine or CUB with all that is around it. */
 static gp_status queue(gp_context *ctx, const char *function, const struct gpi_radix_cuda *cuda,
                        const struct gpi_radix_engine *engine, struct gpi_frame *frame,
                        const struct route *r, const struct gpi_radix_job *j,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches of a sort: compiled with GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8, those of 32
- * and 64 bits once more with GPI_LARGE_SORT for what only large sorts need, and those of 64 bits
- * with GPI_BIT_PASSES. A unit is what the first sort of a process has to load.
+ * The engine of a sort on CUDA: chooses and launches its kernels. Compiled with
+ * GPI_KEY_BITS=8|16|32|64 and GPI_VALUE_BYTES=0|4|8; for 32 and 64 bits once more with
+ * GPI_LARGE_SORT, for 64 bits also with GPI_BIT_PASSES. Kernels that only large sorts need are in
+ * these units as the first launch of a kernel loads all of its unit.
  */
 #include <algorithm>
 
@@ -16,32 +17,38 @@ typedef GPI_PASTE(GPI_PASTE(uint, GPI_KEY_BITS), _t) Key;
 namespace GPI_SPACE
 {
 
-/* Rare cases share the kernels of floats: see KeyOrder. */
-template <int VB> constexpr bool either = sizeof(Key) == 2 || VB == 8 || (sizeof(Key) == 8 && VB);
-template <int VB> constexpr bool has_integers = sizeof(Key) == 1 || !either<VB>;
-constexpr bool has_floats = sizeof(Key) > 1;
+/* The unit of large sorts. */
+template <class K, int VB> struct LargeUnit {
+    static gp_status add_partition(CallLaunches &list, const RadixJobOf<K, VB> &job, bool floats);
+    /* What follows where buckets do not fit. */
+    static gp_status add_rest(CallLaunches &list, const RadixJobOf<K, VB> &job);
+    static void add_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
+};
 
-/* The kernels of the second unit for a sort that is not small: its partitions, floats: as floats;
- * and what follows them where buckets do not fit. */
-template <class K, int VB>
-gp_status add_large_partition(CallLaunches &list, const RadixJobOf<K, VB> &job, bool floats);
-template <class K, int VB>
-gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job);
-
-/* That of the third unit, which keys of 8 bytes have. */
-template <class K, int VB>
-gp_status add_bit_passes(CallLaunches &list, const RadixJobOf<K, VB> &job);
-#ifdef GPI_FAULT
-template <class K, int VB> void add_large_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
-template <class K, int VB> void add_bit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
-#endif
+/* The unit of keys of 8 bytes. */
+template <class K, int VB> struct BitPassesUnit {
+    static gp_status add(CallLaunches &list, const RadixJobOf<K, VB> &job);
+    static void add_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2]);
+};
 
 namespace
 {
 
+constexpr bool has_floats = sizeof(Key) > 1;
+
+/* f(std::true_type()) for kernels of floats, or f(std::false_type()). In rare cases integers share
+ * the kernels of floats: see KeyOrder. */
+template <int VB, class F> gp_status with_float(bool floats, F f)
+{
+    constexpr bool shared = sizeof(Key) == 2 || VB == 8 || (sizeof(Key) == 8 && VB);
+    if constexpr (!has_floats || !shared)
+        if (!has_floats || !floats)
+            return f(std::false_type());
+    return f(std::bool_constant<has_floats>());
+}
+
 #ifdef GPI_FAULT
-/* Those of this unit. */
-static void add_unit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
+void add_unit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 {
     unsigned long long here[GPI_RADIX_FAULT_TILES][2] = {};
     cudaDeviceSynchronize();
@@ -60,43 +67,31 @@ static void add_unit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 
 namespace GPI_SPACE
 {
-namespace
-{
-
-template <bool FLOAT, int VB>
-gp_status add_bit_passes_as(CallLaunches &list, const RadixJobOf<Key, VB> &job)
-{
-    constexpr int T = radix_tuning.tile_threads;
-    constexpr int shared = BitPasses<Key, FLOAT, VB, T>::shared_bytes;
-    static_assert(shared + 256 <= radix_tuning.shared_bytes, "a tile must fit");
-    static uint64_t allowed;
-    return list.add_with(shared, &allowed,
-                         launch_cooperative(radix_bit_passes_k<Key, FLOAT, VB, T>,
-                                            (unsigned)list.ctx->sm_count, T, shared, job));
-}
-
-} // namespace
 
 template <class K, int VB>
-gp_status add_bit_passes(CallLaunches &list, const RadixJobOf<K, VB> &job)
+gp_status BitPassesUnit<K, VB>::add(CallLaunches &list, const RadixJobOf<K, VB> &job)
 {
-    if constexpr (has_integers<VB>)
-        if (!job.order.inf)
-            return add_bit_passes_as<false, VB>(list, job);
-    return add_bit_passes_as<has_floats, VB>(list, job);
+    return with_float<VB>(job.order.inf != 0, [&](auto floats) {
+        constexpr bool FLOAT = decltype(floats)::value;
+        constexpr int T = radix_tuning.tile_threads;
+        constexpr int shared = BitPasses<K, FLOAT, VB, T>::shared_bytes;
+        static_assert(shared + 256 <= radix_tuning.shared_bytes, "a tile must fit");
+        static uint64_t allowed;
+        return list.add_with(shared, &allowed,
+                             launch_cooperative(radix_bit_passes_k<K, FLOAT, VB, T>,
+                                                (unsigned)list.ctx->sm_count, T, shared, job));
+    });
 }
 
-template gp_status add_bit_passes<Key, GPI_VALUE_BYTES>(CallLaunches &,
-                                                        const RadixJobOf<Key, GPI_VALUE_BYTES> &);
-
 #ifdef GPI_FAULT
-template <class K, int VB> void add_bit_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
+template <class K, int VB>
+void BitPassesUnit<K, VB>::add_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 {
     add_unit_faults(counts);
 }
-
-template void add_bit_faults<Key, GPI_VALUE_BYTES>(uint64_t[GPI_RADIX_FAULT_TILES][2]);
 #endif
+
+template struct BitPassesUnit<Key, GPI_VALUE_BYTES>;
 
 } // namespace GPI_SPACE
 
@@ -145,17 +140,17 @@ template <int VB> gp_status add_map(CallLaunches &list, const RadixJobOf<Key, VB
 } // namespace
 
 template <class K, int VB>
-gp_status add_large_partition(CallLaunches &list, const RadixJobOf<K, VB> &job, bool floats)
+gp_status LargeUnit<K, VB>::add_partition(CallLaunches &list, const RadixJobOf<K, VB> &job,
+                                          bool floats)
 {
-    constexpr int items = radix_tile_items(sizeof(Key), VB, false);
-    if constexpr (has_integers<VB>)
-        if (!floats)
-            return add_partition<Key, false, VB, items, true>(list, job);
-    return add_partition<Key, has_floats, VB, items, true>(list, job);
+    return with_float<VB>(floats, [&](auto floats) {
+        constexpr int items = radix_tile_items(sizeof(K), VB, false);
+        return GPI_SPACE::add_partition<K, decltype(floats)::value, VB, items, true>(list, job);
+    });
 }
 
 template <class K, int VB>
-gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
+gp_status LargeUnit<K, VB>::add_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
 {
     if constexpr (sizeof(Key) == 4 && VB == 0)
         if (job.by_values)
@@ -163,7 +158,7 @@ gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
     if constexpr (radix_has_adaptive_of(sizeof(Key), VB)) {
         if constexpr (radix_by_splitters<Key>)
             if (!VB || job.n >= radix_tuning.bit_pairs)
-                GPI_TRY((add_bit_passes<K, VB>(list, job)));
+                GPI_TRY((BitPassesUnit<K, VB>::add(list, job)));
         if (job.adaptive_allowed) {
             if constexpr (radix_by_map<Key>)
                 GPI_TRY(add_map<VB>(list, job));
@@ -176,20 +171,15 @@ gp_status add_large_rest(CallLaunches &list, const RadixJobOf<K, VB> &job)
     return GP_OK;
 }
 
-template gp_status
-add_large_partition<Key, GPI_VALUE_BYTES>(CallLaunches &, const RadixJobOf<Key, GPI_VALUE_BYTES> &,
-                                          bool);
-template gp_status add_large_rest<Key, GPI_VALUE_BYTES>(CallLaunches &,
-                                                        const RadixJobOf<Key, GPI_VALUE_BYTES> &);
-
 #ifdef GPI_FAULT
-template <class K, int VB> void add_large_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
+template <class K, int VB>
+void LargeUnit<K, VB>::add_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 {
     add_unit_faults(counts);
 }
-
-template void add_large_faults<Key, GPI_VALUE_BYTES>(uint64_t[GPI_RADIX_FAULT_TILES][2]);
 #endif
+
+template struct LargeUnit<Key, GPI_VALUE_BYTES>;
 
 } // namespace GPI_SPACE
 
@@ -279,7 +269,7 @@ gp_status add_local(CallLaunches &list, const RadixJobOf<Key, VB> &job)
                                           Shape::bucket_shared, job));
 }
 
-/* What sorts buckets; or, where there are none, what is few enough in memory. */
+/* The last kernel: sorts buckets; of keys that have none, what turns out to be few items. */
 template <bool FLOAT, int VB> gp_status add_rest(CallLaunches &list, RadixJobOf<Key, VB> &job)
 {
     if constexpr (radix_has_buckets<Key>)
@@ -290,16 +280,17 @@ template <bool FLOAT, int VB> gp_status add_rest(CallLaunches &list, RadixJobOf<
         return job.one_bucket_max ? add_pieces<Key, has_floats, VB>(list, job) : GP_OK;
 }
 
-template <int LAUNCHES> gp_status make_room(CallLaunches &list)
+gp_status make_room(CallLaunches &list, int launches)
 {
-    if (list.count + LAUNCHES > GPI_LAUNCHES_MAX) {
+    if (list.count + launches > GPI_LAUNCHES_MAX) {
         GPI_TRY(list.queue());
         list.count = 0;
     }
     return GP_OK;
 }
 
-/* Up to what buckets that do not fit need; again: for the partitions if the visitor leaves them. */
+/* All kernels but the last one. again: the job of the partitions that run if the visitor leaves
+ * the buckets as they are. */
 template <bool FLOAT, int VB, class Job>
 gp_status add_large_sort(CallLaunches &list, gpi_radix_visitor *visitor, Job &job, Job &again)
 {
@@ -308,18 +299,18 @@ gp_status add_large_sort(CallLaunches &list, gpi_radix_visitor *visitor, Job &jo
     const gpi_radix_buckets buckets = {&keys, job.values};
     again = job;
     job.for_visitor = again.again = visited && visitor->few_keys;
-    GPI_TRY((add_large_partition<Key, VB>(list, job, FLOAT)));
+    GPI_TRY((LargeUnit<Key, VB>::add_partition(list, job, FLOAT)));
     if (visited)
         GPI_TRY(
             visitor->visit(list.ctx, list.function, visitor, &buckets, list.launches, &list.count));
-    GPI_TRY(make_room<1>(list));
+    GPI_TRY(make_room(list, 1));
     if (again.again)
-        GPI_TRY((add_large_partition<Key, VB>(list, again, FLOAT)));
-    GPI_TRY(make_room<4>(list)); /* the rest, and the buckets' kernel */
-    return add_large_rest<Key, VB>(list, job);
+        GPI_TRY((LargeUnit<Key, VB>::add_partition(list, again, FLOAT)));
+    GPI_TRY(make_room(list, 4)); /* the rest, and the buckets' kernel */
+    return LargeUnit<Key, VB>::add_rest(list, job);
 }
 
-/* The kernels of a sort that takes more than one block. */
+/* The kernels of a sort that takes more than one launch. */
 template <bool FLOAT, int VB, class Job>
 gp_status add_passes(CallLaunches &list, gpi_radix_visitor *visitor, Job &job, Job &again)
 {
@@ -335,8 +326,8 @@ gp_status add_passes(CallLaunches &list, gpi_radix_visitor *visitor, Job &job, J
     return add_rest<FLOAT, VB>(list, job);
 }
 
-/* Of keys of 4 and 8 bytes: buckets, and what is one. The first pass into buckets of keys alone is
- * not stable. */
+/* Of keys of 4 and 8 bytes: the numbers of buckets, and which ways there are if these do not fit.
+ * Passes into buckets of keys alone are not stable, so that words have to be exact. */
 template <bool FLOAT, int VB>
 void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
                  const gpi_radix_layout &layout, RadixKeys<Key> &job)
@@ -369,7 +360,7 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
                       : std::max(1u << std::max(job.bucket_bits, job.split_bits), layout.divided);
 }
 
-/* What takes more than a launch; or one bucket. */
+/* A sort of one bucket, or of several launches. */
 template <bool FLOAT, int VB>
 gp_status sort_as(CallLaunches &list, const gpi_radix_engine_args *args,
                   const gpi_radix_layout &layout, RadixJobOf<Key, VB> &job)
@@ -396,7 +387,7 @@ gp_status sort_as(CallLaunches &list, const gpi_radix_engine_args *args,
     return list.queue();
 }
 
-/* One launch for few items. */
+/* Few items take one launch, by ranks or pieces. */
 template <int VB>
 gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_args *args)
 {
@@ -418,10 +409,9 @@ gp_status sort(gp_context *ctx, const char *function, const gpi_radix_engine_arg
                         : add_pieces<Key, has_floats, VB>(list, job)));
         return list.queue();
     }
-    if constexpr (has_integers<VB>)
-        if (!has_floats || !args->order.inf)
-            return sort_as<false, VB>(list, args, layout, job);
-    return sort_as<has_floats, VB>(list, args, layout, job);
+    return with_float<VB>(args->order.inf != 0, [&](auto floats) {
+        return sort_as<decltype(floats)::value, VB>(list, args, layout, job);
+    });
 }
 
 #ifdef GPI_FAULT
@@ -429,9 +419,9 @@ void add_faults(uint64_t counts[GPI_RADIX_FAULT_TILES][2])
 {
     add_unit_faults(counts);
     if constexpr (radix_has_buckets<Key>)
-        add_large_faults<Key, GPI_VALUE_BYTES>(counts);
+        LargeUnit<Key, GPI_VALUE_BYTES>::add_faults(counts);
     if constexpr (radix_by_splitters<Key>)
-        add_bit_faults<Key, GPI_VALUE_BYTES>(counts);
+        BitPassesUnit<Key, GPI_VALUE_BYTES>::add_faults(counts);
 }
 #endif
 

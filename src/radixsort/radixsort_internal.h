@@ -2,28 +2,31 @@
 /*
  * Radix sort. The routes; docs/design/sort.md has all their conditions.
  *
- * CUDA, radixsort_cuda.c. Values of other sizes than 1, 2, 4 and 8 bytes, and floats alone by some
- * of their bits, are sorted as positions beside the keys, which a gather then fetches by; many
- * values of 3 bytes as words of 4. By sizes the host decides (radixsort_engine_tmpl.cu), by keys
- * the plan of the first kernel (radixsort_histogram.cuh), by its items a block for its bucket
- * (radixsort_bucket_k.cuh):
- *   1. COPY        no bits compared, or none that vary
+ * CUDA, radixsort_cuda.c. The host chooses by sizes (radixsort_engine_tmpl.cu), the first kernel by
+ * counts and samples of the keys (radixsort_histogram.cuh), and in the end each block by its bucket
+ * (radixsort_bucket_k.cuh).
+ *   1. COPY        no bits to compare, or none that differ
  *   2. COUNT       keys alone of 1 byte, or 2 bytes if many   radixsort_counting.cuh
- *   3. ONE LAUNCH  few items: ranks, or pieces                radixsort_rank_k.cuh
- *                  one bucket                                 radixsort_bucket_k.cuh
- *   4. BUCKETS     keys of 4 and 8 bytes: partitions by the number of a word's bucket, then every
- *                  bucket is sorted inside one multiprocessor; the number is
- *        its highest bits that vary, in 1 or 2 partitions     radixsort_partition_k.cuh
- *        found between splitters, in 1 partition              radixsort_split_array.cuh
- *        or, of more items, level by level (8 bytes)          radixsort_levels_k.cuh
- *        that of a map learned from a sample (4 bytes)        radixsort_map_k.cuh
- *      Buckets too large for that are counted (radixsort_values_k.cuh), or sorted through memory
- *      (radixsort_bucket_global.cuh).
- *   LAST RESORT    stable partitions by digits, from the lowest one that varies on (LSD)
+ *   3. ONE LAUNCH  few items, by ranks or pieces              radixsort_rank_k.cuh
+ *                  what fits one bucket                       radixsort_bucket_k.cuh
+ *   4. BUCKETS     keys of 4 and 8 bytes. Partition passes move items to their buckets, then blocks
+ *                  sort buckets in shared memory. The bucket of a word is given by
+ *        its highest bits that differ; 1 or 2 passes          radixsort_partition_k.cuh
+ *      or, if skewed keys overfill such buckets, by
+ *        splitters of a sample; 1 pass                        radixsort_split_array.cuh
+ *        the same level by level, large arrays of 8 bytes     radixsort_levels_k.cuh
+ *        a map learned from a sample, 4 bytes; 1 or 2 passes  radixsort_map_k.cuh
+ *      Buckets larger than shared memory are counted by values (radixsort_values_k.cuh) or sorted
+ *      through global memory (radixsort_bucket_global.cuh).
+ *   5. LSD PASSES  all others: a stable pass per digit        radixsort_partition_k.cuh
+ *                  over the bits that differ, 8 bytes         radixsort_bit_passes.cuh
  *   BY REQUEST     CUB, an engine for words out of place      radixsort_cub.c
+ * Values of other sizes than 1, 2, 4 and 8 bytes are gathered at the end, by positions that are
+ * sorted beside the keys, or are words of 4 bytes meanwhile (many values of 3 bytes). Floats alone
+ * by some of their bits are sorted as pairs, too.
  *
  * CPU, radixsort_cpu.c and sort_alone() in radixsort_cpu_msd.h. Values of other sizes than 1, 2, 4,
- * 8 and 16 bytes are collected by indices at the end.
+ * 8 and 16 bytes are gathered at the end.
  *   1. COPY
  *   2. COUNT       keys alone of 1 byte, or 2 bytes if many   radixsort_cpu_count.h
  *   3. PARTITION   what does not fit the caches of a thread, by 8 bits or what a sample says
@@ -31,11 +34,12 @@
  *   4. COMPARE     in vectors, keys alone                     radixsort_cpu_quicksort.h
  *                  words of keys and positions                radixsort_cpu_positions.h
  *                  each pair of few items                     gpi_radixsort_few()
- *   LAST RESORT    LSD in the caches                          radixsort_cpu_lsd.h
+ *   5. LSD PASSES  in the caches                              radixsort_cpu_lsd.h
  *
- * On both, keys are moved as they are and compared by their order words (core/order.h), computed
- * where they are needed. Equal words in any order would leave NaNs and zeros of different bits to
- * chance, so keys alone are compared by invertible words. CUB sorts words that are turned back.
+ * Both move keys as they are and compare their order words (core/order.h), which are computed where
+ * they are needed. Keys alone are compared by invertible words: sorts of keys alone are not stable,
+ * and other words would leave the order of NaNs and zeros of different bits to chance. CUB sorts
+ * words, which are turned back.
  *
  * Scratch of a call, each piece 256-byte aligned; which ones exist depends on the route:
  *   CPU    [keys n][keys n if not an output][values or indices n][indices n]
@@ -68,9 +72,9 @@ struct gpi_radix_buckets {
 
 /* Another room's use of the buckets of pairs, before these are sorted. visit() is called once if
  * there may be buckets: behind the `count` launches that make them it adds launches of kernels that
- * read them, and that may set the plan's route to gpi_radix_route_undecided, which leaves nothing
- * to sort. If the list has no room, visit() queues what is in it. Arguments of its kernels must
- * stay where they are until the sort has been queued. */
+ * read them, and that may set the plan's route to gpi_radix_route_done: nothing is left to sort. If
+ * the list has no room, visit() queues what is in it. Arguments of its kernels must stay where they
+ * are until the sort has been queued. */
 struct gpi_radix_visitor {
     gp_status (*visit)(gp_context *ctx, const char *function, struct gpi_radix_visitor *self,
                        const struct gpi_radix_buckets *buckets, struct gpi_launch *launches,
@@ -99,14 +103,13 @@ struct gpi_radix_job {
 
 /* ---- the engine of CUDA, as the host and its kernels see it ---- */
 
-/* Sorting from the top digit: buckets are found by two partition passes of up to 8 bits. */
+/* LSD passes at most; parts of the array that the second of two passes into buckets divides. */
 enum { GPI_RADIX_PASSES = 8, GPI_RADIX_SEGMENTS = 256 };
 
 /* Bytes of a sample and its splitters; entries follow them, in the place of an array of states. */
 enum { GPI_RADIX_LEARNED = 80 << 10 };
 
-/* Sorting from the top digit when buckets of equal ranges would be too large, by levels: how many,
- * and items that a block copies. */
+/* Levels of splitters at most; items of one word that a block copies. */
 enum { GPI_RADIX_LEVELS = 10, GPI_RADIX_COPIED = 1 << 16 };
 
 enum gpi_radix_place { gpi_radix_in, gpi_radix_tmp, gpi_radix_out };
@@ -121,29 +124,28 @@ enum gpi_radix_route {
     gpi_radix_route_done
 };
 
-/* What the first block of a small sort has seen, and whether it has taken the sample; or that words
- * are so close together that few passes follow. */
+/* Why keys are not counted: buckets would not fit; the same, and the sample of splitters is there;
+ * words are so close together that few passes follow. */
 enum { gpi_radix_skewed = 1, gpi_radix_sampled, gpi_radix_close };
 
-/* Where a map of words to buckets and what was counted by it are: see radixsort_map.cuh. */
+/* What learning a map of words to buckets writes (radixsort_map_learn.cuh). */
 struct gpi_radix_map {
     void *sample;                        /* words */
     uint32_t *counts, *starts, *cursors; /* of buckets */
 };
 
-/* Neighbouring items that no block can sort yet: radixsort_levels_k.cuh divides them. */
+/* A range of items that a level splits into buckets (radixsort_levels_k.cuh). */
 struct gpi_radix_segment {
-    uint64_t base, end;    /* no word is smaller, or larger */
+    uint64_t base, end;    /* the least and the most word that may be in it */
     uint32_t first, count; /* its items */
     uint32_t tile;         /* its first one */
-    /* How many buckets, and steps of a search from the first bucket of a cell; the others are
-     * members of CellsOf (radixsort_split_learn.cuh). */
-    uint32_t buckets, steps, shift;
+    uint32_t buckets;
+    uint32_t steps, shift; /* of the search for a bucket; see SplitSearch and CellsOf */
     uint64_t low, gap, beyond;
 };
 
-/* Items that a block sorts by the lowest `bits` bits of their words, or copies if bits is 0. Of
- * more items than a bucket has the base is subtracted from words first. */
+/* Items that a block sorts by the lowest `bits` bits of their words, or copies if bits is 0. If
+ * there are more than fit a bucket, the base is subtracted from words first. */
 struct gpi_radix_entry {
     uint64_t base; /* no word is smaller */
     uint32_t first, count, bits;
@@ -164,7 +166,7 @@ enum { gpi_radix_cold = 1, gpi_radix_hot };
 /* Whether a map is to be tried, and words of which a sample has many get buckets of their own. */
 enum gpi_radix_map_kind { gpi_radix_unmapped, gpi_radix_mapped, gpi_radix_marked };
 
-/* One partition by one digit. */
+/* One LSD pass. */
 struct gpi_radix_pass {
     uint32_t active;      /* gpi_radix_cold, or gpi_radix_hot: a digit has many of the items */
     uint32_t shift, bits; /* shift: or the places of two parts, see DigitOfParts */
@@ -173,21 +175,20 @@ struct gpi_radix_pass {
     uint32_t last;        /* it writes the result */
 };
 
-/* What a sample tells of the buckets of one pass, or of two: how many different words they have,
- * and how many are expected of few keys, in 64ths; and whether a bucket has too many. */
+/* What a sample tells of the buckets of one pass, or of two: how many distinct words they have, how
+ * many are expected of few keys, in 64ths, and whether a bucket has too many. */
 struct gpi_radix_few {
     uint32_t different, expected, full;
 };
 
-/* Written on the device, see radixsort_key_codec.cuh. Zeroed when a sort begins. */
+/* The decisions of a sort, which its kernels write and read. Zeroed when the sort begins. */
 struct gpi_radix_plan {
     uint64_t varying; /* bits in which some word differs from the first */
     uint32_t arrived; /* blocks at the barrier */
     uint32_t tickets[GPI_RADIX_PASSES + 2];
     uint32_t route;
     uint32_t recounted;
-    uint32_t skewed;      /* one of gpi_radix_skewed .., or 0. By the sample: there is no need to
-                           * count all keys */
+    uint32_t skewed;      /* one of gpi_radix_skewed .., or 0 */
     uint32_t shift, bits; /* the bucket of a word: (word >> shift) % 2^bits */
     uint32_t first, used; /* the first bucket that has items, and how many up to the last one */
     uint32_t result;      /* where the array is after the passes, or the buckets are */
@@ -223,7 +224,7 @@ struct gpi_radix_engine_args {
     size_t scratch_bytes; /* of CUB */
 };
 
-/* The pieces of its scratch, in order; which ones exist depends on the sort. */
+/* The pieces of an engine's scratch, in order; which ones exist depends on the sort. */
 enum gpi_radix_piece {
     GPI_RADIX_PLAN,
     GPI_RADIX_STARTS,
@@ -246,7 +247,7 @@ struct gpi_radix_span {
     size_t at, bytes; /* from the begin of the scratch on */
 };
 
-/* What a sort of n items or fewer can have, and where it is. */
+/* Bounds of a sort of n items or fewer, and where the pieces are. */
 struct gpi_radix_layout {
     int bucket_bits, bits_if_narrow, narrow_position_bits; /* see radixsort_key_codec.cuh */
     int bits_max;                                          /* of the tables of buckets */
@@ -325,9 +326,8 @@ gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct 
 gp_status gpi_radixsort_cuda(gp_context *ctx, const char *function,
                              const struct gpi_radix_job *job);
 
-/* The same through CUB, which takes keys or words that are not the output, and values that are not
- * the output or none, of 0, 4 or 8 bytes; without scratch it only says how much it takes, of which
- * the other one is an upper bound. */
+/* The same through CUB, out of place and with values of 0, 4 or 8 bytes; without scratch it only
+ * says how much it takes. gpi_radix_cub_bytes_max() is an upper bound of that. */
 gp_status gpi_radix_cub_sort(gp_context *ctx, const char *function, size_t key_bytes,
                              struct gpi_radix_engine_args *a);
 size_t gpi_radix_cub_bytes_max(int sm_count, size_t key_bytes, size_t moved_bytes, size_t n);

@@ -2,10 +2,9 @@
 /*
  * What the kernels of a sort share: the order of keys, digits, values, and the arguments of a sort.
  *
- * The host queues the same kernels whatever the keys are. They count first; one block then writes
- * a plan of the passes (struct gpi_radix_plan); every later kernel reads its part of the plan and
- * ends at once if it has nothing to do. So a digit that is the same in all keys costs no pass, and
- * the host need not be asked.
+ * The host queues the same kernels whatever the keys are. The first one counts keys and writes a
+ * plan (struct gpi_radix_plan), by which later kernels return at once if there is nothing to do for
+ * them. So the host never waits for the device.
  */
 #pragma once
 
@@ -43,10 +42,10 @@ constexpr int radix_few_bits = 6;
 constexpr int radix_value_bits = 16;
 
 /*
- * Order words, unsigned words that compare as the keys do, without a branch: negative floats are
- * inverted, positive ones get the sign bit, and a bias is subtracted so that all NaNs come last.
- * Beside values, equal keys must have equal words: zeros share one, and so do NaNs, and blocks hold
- * the keys themselves. Words of keys alone are invertible, and blocks hold these words.
+ * Order words: unsigned words that compare as the keys do, computed without a branch. Negative
+ * floats are inverted, positive ones get the sign bit, and a bias is subtracted so that all NaNs
+ * come last. Beside values, equal keys must have equal words: all zeros share one, and so do all
+ * NaNs. Words of keys alone are invertible. See KeyCodec for what blocks hold.
  */
 template <class K> struct KeyOrder {
     K sign, inf;          /* of floats; 0: integers */
@@ -72,7 +71,7 @@ template <class K> struct KeyOrder {
         return word_alone<FLOAT>(FLOAT && merged ? merge(x) : x);
     }
 
-    /* The same where keys are alone. */
+    /* The invertible word, where keys are alone. */
     template <bool FLOAT> GPI_DEVICE K word_alone(K x) const
     {
         if constexpr (FLOAT) {
@@ -105,10 +104,10 @@ template <class K> struct KeyOrder {
         return x >> (8 * sizeof(K) - 1);
     }
 
-    /* All zeros become one of them, and all NaNs the one with the highest word. */
+    /* All zeros become one, and all NaNs the one with the highest word, as by adding 0. */
     GPI_DEVICE K merge(K x) const
     {
-        if constexpr (sizeof(K) == 4) { /* by an addition, which does that */
+        if constexpr (sizeof(K) == 4) {
             return __float_as_uint(__fadd_rn(__uint_as_float(x), 0.0f));
         } else {
             const K magnitude = (K)(x & (K)~sign);
@@ -164,12 +163,11 @@ template <int BYTES> struct Payload {
         std::conditional_t<BYTES == 8, uint64_t, std::conditional_t<BYTES == 4, uint32_t, uint8_t>>;
 };
 
-/* Where a loop finds its values: they are the positions of items, or in memory as words or as
- * fewer bytes. */
+/* The values of a loop: the positions of items, or words or fewer bytes in memory. */
 enum class ValueKind { positions, whole, narrow };
 
-/* Values in memory. Those of 1 and 2 bytes keep their width there, though kernels hold them in
- * words of 4: they need no kernels of their own, and no larger arrays. */
+/* Values in memory. Kernels hold those of 1 and 2 bytes as words of 4, so that these widths need no
+ * kernels of their own. */
 template <class V> struct ValueArray {
     void *at;
     uint32_t bytes; /* of a value */
@@ -189,8 +187,8 @@ template <class V> struct ValueArray {
         return {(char *)at + first * (sizeof(V) == 4 ? bytes : sizeof(V)), bytes};
     }
 
-    /* Calls f with the array as a pointer to values of their width. Loops are in f, so that they
-     * ask for the width once. NARROW: values have fewer bytes than a V. */
+    /* f(pointer to values of their width), for loops in f, which then ask for the width once.
+     * NARROW: values have fewer bytes than a V. */
     template <bool NARROW, class F> GPI_DEVICE void visit(F f) const
     {
         if constexpr (!NARROW)
@@ -201,7 +199,7 @@ template <class V> struct ValueArray {
             f((uint8_t *)at);
     }
 
-    /* Ask the L2 for n values, each thread for a line of 128 bytes. */
+    /* Loads n values to the L2, a line of 128 bytes by each thread. */
     GPI_DEVICE void prefetch(uint32_t n) const
     {
         const uint32_t byte = threadIdx.x * 128;
@@ -272,8 +270,8 @@ template <class K> struct RadixKeys {
     gpi_radix_map map;
     uint64_t *met; /* of a LastingBarrier */
 
-    /* By all threads of a block, before items(): a number in memory is read once, as barriers of a
-     * grid make multiprocessors forget what they have read. */
+    /* By all threads of a block, before items(): reads a number in global memory once, as barriers
+     * of the grid invalidate the L1. */
     GPI_DEVICE void take_items() const
     {
         begin_items();
@@ -298,15 +296,15 @@ template <class K> struct RadixKeys {
         return there();
     }
 
-    /* Whether the passes have nothing to do: there are no items, or they are one bucket of the
-     * input, which the first block of radixsort_bucket_k.cuh sorts. */
+    /* Whether all items, maybe none, are one bucket of the input, which the first block of
+     * radixsort_bucket_k.cuh sorts, so that there are no passes. */
     GPI_DEVICE bool is_one_bucket() const
     {
         return items() <= one_bucket_max;
     }
 
-    /* Whether single blocks may sort all buckets that are larger than shared memory. most: items of
-     * the largest; excess: items of all of them. */
+    /* Whether blocks may sort the buckets that are larger than shared memory. most: items of the
+     * largest one; excess: items of all of them. */
     GPI_DEVICE bool large_fit(uint32_t most, uint32_t excess) const
     {
         const uint64_t n = items(), share = n / radix_tuning.large_share,
@@ -315,14 +313,14 @@ template <class K> struct RadixKeys {
                (most <= (share > twice ? share : twice) && excess < n / radix_tuning.large_excess);
     }
 
-    /* Where buckets are in order when their last partition has made them, as their items are equal:
-     * one partition in place would overwrite what it reads. */
+    /* Whether the passes end with the sorted array, as the items of a bucket are equal. A single
+     * pass in place would overwrite what it reads. */
     GPI_DEVICE bool ends_with_buckets(int shift, int bits) const
     {
         return shift == begin && (bits > radix_bits || !in_place);
     }
 
-    /* Where buckets are; gpi_radix_plan has it, too, but this is known without a read. */
+    /* Where buckets are: gpi_radix_plan::result, without a read. */
     GPI_DEVICE uint32_t buckets_place(int shift, int bits) const
     {
         return bits > radix_bits || ends_with_buckets(shift, bits) ? gpi_radix_out : gpi_radix_tmp;
@@ -334,14 +332,14 @@ template <class K> struct RadixKeys {
         return (K)((K) ~(K)0 >> (8 * (int)sizeof(K) - end) >> begin << begin);
     }
 
-    /* Whether tile states, a count and two more bits, have 32 bits. */
+    /* Whether tile states, which are a count and two more bits, have 32 bits. */
     GPI_DEVICE bool narrow_states() const
     {
         return items() < radix_tuning.narrow_items;
     }
 
-    /* By all threads of a launch of blocks of T: clears what is zero when a sort begins, but for
-     * the plan's counter of blocks that wait for this. */
+    /* By all blocks: clears what is zero when a sort begins, but for the plan's counter of blocks
+     * that wait for this. */
     template <int T> GPI_DEVICE void clear_tables() const
     {
         const uint32_t thread = blockIdx.x * T + threadIdx.x, threads = gridDim.x * T;
@@ -352,7 +350,7 @@ template <class K> struct RadixKeys {
             *i = 0;
     }
 
-    /* By all threads of a launch of blocks of T. */
+    /* By all blocks. */
     template <int T> GPI_DEVICE void clear_states(uint64_t rows) const
     {
         const uint64_t thread = (uint64_t)blockIdx.x * T + threadIdx.x;

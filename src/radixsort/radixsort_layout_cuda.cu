@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many buckets, tiles and segments a sort on CUDA can have, and where these are in its scratch.
- * Host code alone, compiled for each architecture, whose shapes it counts with; what a sort of n
- * items gets is enough for any fewer, as their number may be in memory.
+ * Bounds of the buckets, tiles and segments of a sort on CUDA, and the layout of its scratch. Host
+ * code, compiled for each architecture by its tuning. As the number of items may be on the device,
+ * what is enough for n items is enough for any fewer.
  */
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace GPI_SPACE
 namespace
 {
 
-/* Of a sort with keys and values of that many bytes. */
+/* Of sorts with keys and values of these widths. */
 struct Bounds {
     size_t key_bytes, value_bytes;
     RadixBucketShape bucket = radix_bucket_shape((int)key_bytes, (int)value_bytes);
@@ -24,7 +24,8 @@ struct Bounds {
 
     /* ---- buckets ---- */
 
-    /* Buckets for n items as large as shared memory allows, or 0 if there cannot be enough. */
+    /* Bits of the number of a bucket, if buckets are as large as shared memory allows; 0: there
+     * cannot be enough of them for n items. */
     int bits_if_narrow(uint64_t n) const
     {
         const uint64_t mean_max = bucket_mean_max(bucket_max);
@@ -41,7 +42,7 @@ struct Bounds {
         return n >> bits > mean_max ? 0 : bits;
     }
 
-    /* Bits of an item's position in such a bucket, which is somewhat larger than the mean. */
+    /* Bits of an item's position in a bucket that is somewhat larger than the mean. */
     static int position_bits(uint64_t n, int bits)
     {
         const uint64_t most = (n >> bits) + (n >> bits) / 16;
@@ -51,8 +52,8 @@ struct Bounds {
         return position;
     }
 
-    /* Buckets for n items of which all lower bits may vary: these and a position are to fit a word,
-     * so that one count sorts a bucket, or the items are to be so few that words can be wide. */
+    /* The same if all lower bits may vary: these and a position should fit a word, so that one
+     * count sorts a bucket; or buckets should be so small that words can be wide. */
     int bucket_bits(uint64_t n) const
     {
         const uint64_t wide =
@@ -67,14 +68,14 @@ struct Bounds {
         return bits;
     }
 
-    /* Bits of their tables. */
+    /* At most, for the tables of buckets. */
     int bits_max(uint64_t n) const
     {
         const int few = std::max((int)GPI_RADIX_BITS, bucket_bits(n)) + 1;
         return radix_is_small(n) ? few : radix_bucket_bits_max;
     }
 
-    /* Where there cannot be enough of them, keys alone of 4 bytes are counted by their values. */
+    /* Keys alone of 4 bytes are counted by values if there cannot be enough buckets. */
     bool by_values(uint64_t n) const
     {
         return key_bytes == 4 && value_bytes == 0 && n <= radix_buckets_items_max &&
@@ -83,14 +84,14 @@ struct Bounds {
 
     /* ---- tiles ---- */
 
-    /* Tiles of n items, if a thread has that many of one. */
+    /* Tiles of n items; items: of a thread. */
     uint64_t tiles_with(uint64_t n, int items) const
     {
         const int groups = radix_tile_groups((int)key_bytes, (int)value_bytes);
         return n / ((uint64_t)(radix_tuning.tile_threads / groups) * (uint64_t)items) + 1;
     }
 
-    /* Tiles of n items, or of any fewer, which may be small ones. */
+    /* Tiles of n items or fewer, which may have the small shape. */
     uint64_t tiles(uint64_t n) const
     {
         const int few = radix_tile_items((int)key_bytes, (int)value_bytes, true);
@@ -99,7 +100,7 @@ struct Bounds {
         return radix_is_small(n) ? small : std::max(small, tiles_with(n, many));
     }
 
-    /* Rows of states: a row for each tile, of which each segment may have one in part. */
+    /* Rows of states: a row for each tile, and each segment may end with a part of a tile. */
     uint64_t rows(uint64_t n) const
     {
         return tiles(n) + GPI_RADIX_SEGMENTS;
@@ -107,14 +108,14 @@ struct Bounds {
 
     /* ---- levels ---- */
 
-    /* Sorts that have levels or a map if buckets do not fit. */
+    /* Whether there are levels or a map for buckets that do not fit. */
     bool adaptive(uint64_t n) const
     {
         return radix_has_adaptive_of(key_bytes, value_bytes) &&
                n >= radix_adaptive_from(key_bytes, value_bytes);
     }
 
-    /* Items that such a sort has: more go by passes, but what a bound is for holds for fewer. */
+    /* Items that levels or a map can have, if the sort has n items or fewer: more go by passes. */
     uint64_t adaptive_items(uint64_t n) const
     {
         const uint64_t by_map = ((bucket_mean_max(bucket_max) + 1) << radix_tuning.bucket_bits) - 1;
@@ -126,13 +127,13 @@ struct Bounds {
         return tiles_with(n, radix_level_items((int)value_bytes));
     }
 
-    /* Segments of a level that one block could not sort through memory. */
+    /* Segments of a level that are too large for a block to sort through memory. */
     uint64_t segments(uint64_t n) const
     {
         return n / radix_adaptive_large(bucket_max) + 1;
     }
 
-    /* Those that a block could sort as well, and all of them if they are few. */
+    /* The others, at most: all of them if they are few. */
     uint64_t others(uint64_t n) const
     {
         const uint64_t all = n / bucket_max + 1, few = 384;
@@ -144,7 +145,7 @@ struct Bounds {
         return segments(n) + others(n);
     }
 
-    /* Tiles of a level, which has part ones in each segment; or of a map. */
+    /* Rows of states by levels, or by a map. */
     uint64_t adaptive_rows(uint64_t n) const
     {
         const int map_items = radix_map_items((int)key_bytes, (int)value_bytes);
@@ -152,8 +153,8 @@ struct Bounds {
                       : level_tiles(n) + all_segments(n);
     }
 
-    /* The buckets that are no segments of the next level, of which a segment has 16, or one more
-     * than its items are worth; and pieces of equal keys to copy. */
+    /* Entries by levels: each segment has a bucket more than its items need, or 16; and pieces of
+     * equal keys are copied. */
     uint64_t entries(uint64_t n) const
     {
         return GPI_RADIX_LEVELS *
@@ -167,8 +168,8 @@ struct Bounds {
         return map_bucket_bits(map_buckets_max(n, bucket_max));
     }
 
-    /* Buckets that have one bit more, as all would be a little too large. Of larger sorts, blocks
-     * for them, which others leave empty, would take these 1% longer: skew-64. */
+    /* Buckets by more bits, where all would be a little too large. Larger sorts of other keys would
+     * take 1% longer if they had blocks for that: skew-64. */
     uint32_t divided(uint64_t n, int bits) const
     {
         return bits < bits_max(n) && n <= radix_tuning.sampled_items
@@ -176,9 +177,8 @@ struct Bounds {
                    : 0;
     }
 
-    /* Blocks that sort buckets, with some more for the entries of a list: what is left without a
-     * block is sorted through memory, which takes as long as all others. Buckets of levels are
-     * smaller than those of bits. */
+    /* Blocks that sort buckets. A list may have more entries than there are buckets of bits; what
+     * has no block is sorted through memory, which takes as long as all others. */
     uint32_t blocks(uint64_t n, int bits) const
     {
         const uint32_t all = 1u << bits, more = all / 4 * (by_splitters ? 3 : 1);
@@ -191,7 +191,7 @@ struct Bounds {
     }
 };
 
-/* The scratch of n items, piece after piece. */
+/* Lays out the scratch of n items, piece after piece. */
 struct Scratch {
     const Bounds &bounds;
     uint64_t n;
@@ -203,7 +203,7 @@ struct Scratch {
         to.bytes += gpi_piece(bytes);
     }
 
-    /* What has to be zero comes first. */
+    /* What has to be zero at first comes first. */
     void take_tables() const
     {
         const size_t starts =
@@ -217,13 +217,13 @@ struct Scratch {
         take(GPI_RADIX_CURSORS, std::max(table, 2 * to.map_starts * sizeof(uint32_t)));
     }
 
-    /* States of tiles; those of every second pass are where levels have the tables of segments, and
-     * maps the words of a sample. */
+    /* States of tiles. Those of odd passes share their memory with the tables of segments by
+     * levels, and with the table of words of a map's sample. */
     void take_states(uint64_t of_adaptive) const
     {
         const size_t word = n < radix_tuning.narrow_items ? sizeof(uint32_t) : sizeof(uint64_t);
         const size_t row = GPI_RADIX_BINS * word;
-        /* Between splitters keys alone come in any order. */
+        /* By levels keys alone come in any order, without states. */
         const bool stable = bounds.value_bytes || !bounds.by_splitters;
         const uint64_t rows = bounds.rows(n);
         const uint64_t all =

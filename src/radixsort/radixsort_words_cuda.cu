@@ -14,8 +14,8 @@ namespace GPI_SPACE
 namespace
 {
 
-/* out[i] = the order word of in[i]; back: the key of that word, if it is an integer's or exact. Any
- * grid, as for all of these. */
+/* Grid: any, as for all kernels here. out[i] = the order word of in[i]; back: the key of the word
+ * in[i], which has to be invertible. */
 template <class Word>
 __global__ void __launch_bounds__(elementwise_threads)
     radix_words_k(KeyOrder<Word> order, bool back, const Word *in, uint64_t n, Word *out)
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(elementwise_threads)
         out[i] = back ? order.template key<true>(in[i]) : order.template word<true>(in[i]);
 }
 
-/* words[i] = value i of 3 bytes, and any byte. A thread takes four values, as three words where
- * they are whole ones; words has room for n rounded up to 4. */
+/* words[i] = value i of 3 bytes, and any byte above. A thread takes four values, which it reads as
+ * three words if they are aligned; words has room for n rounded up to 4. */
 __global__ void __launch_bounds__(elementwise_threads)
     radix_widen_k(const uint8_t *values, ItemCount count, uint32_t *words)
 {
