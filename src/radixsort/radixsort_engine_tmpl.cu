@@ -243,30 +243,24 @@ RadixJobOf<Key, VB> job_of(const gpi_radix_engine_args *args, const gpi_radix_la
     return job;
 }
 
-template <bool FLOAT, int VB> struct Shapes {
-    static constexpr RadixBucketShape bucket = radix_bucket_shape(sizeof(Key), VB);
-    static constexpr int bucket_max = bucket.threads * bucket.items;
-    using Narrow = BucketBins<Key, FLOAT, VB, bucket.threads, bucket.items>;
-    using Wide = BucketBins<Key, FLOAT, VB, bucket.threads, radix_tuning.wide_items, uint64_t>;
-    static constexpr bool has_wide = VB && sizeof(Key) == 4;
-    static constexpr int bucket_shared =
-        std::max(sizeof(typename Narrow::Shared), has_wide ? sizeof(typename Wide::Shared) : 0);
-    static_assert(bucket_shared <= radix_tuning.shared_bytes, "a bucket must fit");
-};
-
 template <bool FLOAT, int VB>
 gp_status add_local(CallLaunches &list, const RadixJobOf<Key, VB> &job)
 {
-    using Shape = Shapes<FLOAT, VB>;
-    constexpr RadixBucketShape b = Shape::bucket;
+    constexpr RadixBucketShape b = radix_bucket_shape(sizeof(Key), VB);
+    using Narrow = BucketBins<Key, FLOAT, VB, b.threads, b.items>;
+    using Wide = BucketBins<Key, FLOAT, VB, b.threads, radix_tuning.wide_items, uint64_t>;
+    constexpr bool has_wide = VB && sizeof(Key) == 4;
+    constexpr int shared =
+        std::max(sizeof(typename Narrow::Shared), has_wide ? sizeof(typename Wide::Shared) : 0);
+    static_assert(shared <= radix_tuning.shared_bytes, "a bucket must fit");
     static uint64_t allowed;
     auto kernel = radix_bucket_k<Key, FLOAT, VB, b.threads, b.items, b.blocks>;
     const unsigned full = (unsigned)list.ctx->sm_count * b.blocks;
     const bool loop = radix_buckets_loop<sizeof(Key), VB> && job.entries > full;
     const bool early = radix_is_small(job.n) || job.device_n; /* where little may be done */
-    return list.add_with(Shape::bucket_shared, &allowed,
-                         launch_dependent(kernel, early, loop ? full : job.entries, b.threads,
-                                          Shape::bucket_shared, job));
+    return list.add_with(
+        shared, &allowed,
+        launch_dependent(kernel, early, loop ? full : job.entries, b.threads, shared, job));
 }
 
 /* The last kernel: sorts buckets; of keys that have none, what turns out to be few items. */
@@ -328,11 +322,11 @@ gp_status add_passes(CallLaunches &list, gpi_radix_visitor *visitor, Job &job, J
 
 /* Of keys of 4 and 8 bytes: the numbers of buckets, and which ways there are if these do not fit.
  * Passes into buckets of keys alone are not stable, so that words have to be exact. */
-template <bool FLOAT, int VB>
+template <int VB>
 void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
                  const gpi_radix_layout &layout, RadixKeys<Key> &job)
 {
-    constexpr uint64_t most = Shapes<FLOAT, VB>::bucket_max;
+    constexpr uint64_t most = radix_bucket_shape(sizeof(Key), VB).all_items();
     const bool buckets = VB > 0 || args->exact;
     job.one_bucket_max = buckets && (job.n <= most || job.device_n) ? (uint32_t)most : 0;
     /* Of a number in memory none are counted by values. */
@@ -367,7 +361,7 @@ gp_status sort_as(CallLaunches &list, const gpi_radix_engine_args *args,
 {
     RadixJobOf<Key, VB> again;
     if constexpr (radix_has_buckets<Key>) {
-        set_buckets<FLOAT, VB>(list.ctx, args, layout, job);
+        set_buckets<VB>(list.ctx, args, layout, job);
         if (job.n <= job.one_bucket_max) {
             job.bucket_bits = 0;
             job.entries = 1;

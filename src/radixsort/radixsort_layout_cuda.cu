@@ -19,7 +19,7 @@ namespace
 struct Bounds {
     size_t key_bytes, value_bytes;
     RadixBucketShape bucket = radix_bucket_shape((int)key_bytes, (int)value_bytes);
-    uint32_t bucket_max = (uint32_t)(bucket.threads * bucket.items);
+    uint32_t bucket_max = (uint32_t)bucket.all_items();
     bool by_splitters = radix_by_splitters_of(key_bytes), by_map = radix_by_map_of(key_bytes);
 
     /* ---- buckets ---- */

@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include <algorithm>
+
 #include "device/grid.cuh"
 #include "radixsort/radixsort_segments.cuh"
 #include "radixsort/radixsort_split_array.cuh"
@@ -36,8 +38,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     };
     using Learner = SplitLearner<K, T>;
     using Learning = typename Learner::Shared;
-    static constexpr int shared_bytes =
-        (int)(sizeof(Shared) > sizeof(Learning) ? sizeof(Shared) : sizeof(Learning));
+    static constexpr int shared_bytes = (int)std::max(sizeof(Shared), sizeof(Learning));
     static_assert(sizeof(Counting) <= sizeof(Learning), "they share it");
 
     const RadixJob<K, V> &job;

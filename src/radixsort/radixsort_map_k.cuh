@@ -51,11 +51,8 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
         alignas(16) typename Partitions::Tile::OfGroup tile[groups];
         typename Policy::Shared policy[groups];
     };
-    static constexpr uint32_t bucket_max =
-        radix_bucket_shape(sizeof(K), VB).threads * radix_bucket_shape(sizeof(K), VB).items;
-    static constexpr int learn_bytes = map_learn_bytes<K>(bucket_max);
-    static constexpr int shared_bytes = (int)sizeof(Shared) > learn_bytes ? (int)sizeof(Shared)
-                                                                          : learn_bytes;
+    static constexpr int shared_bytes = std::max(
+        (int)sizeof(Shared), map_learn_bytes<K>(radix_bucket_shape(sizeof(K), VB).all_items()));
 
     const RadixJob<K, V> &job;
     Shared &s;

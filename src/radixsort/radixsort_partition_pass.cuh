@@ -22,6 +22,7 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
     using Threads = G;
     using Digit = DigitOf<K>;
     static constexpr bool enters = false; /* digits are the same for all tiles */
+    static constexpr bool may_prefetch = true;
     struct Shared {
         uint32_t tile, segment;
         uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1];
@@ -69,11 +70,6 @@ template <class K, class G, int ITEMS> struct PartitionByBits {
                 if (s.segment_tile[segment + step] <= tile)
                     segment += step;
         s.segment = segment;
-    }
-
-    GPI_DEVICE bool prefetches() const
-    {
-        return pass.prefetches;
     }
 
     /* The tile that some group will claim soon: one full wave of groups ahead. */
@@ -233,8 +229,9 @@ struct PairPartitioner : PairPass<K, FLOAT, VB, I, Policy> {
         G::sync();
 
         /* 3. Write. The next tile is claimed late: others wait for it from then on. */
-        if (policy.prefetches() && G::thread() == 0)
-            t.prefetch(policy.prefetch_candidate(now));
+        if constexpr (Policy::may_prefetch)
+            if (policy.pass.prefetches && G::thread() == 0)
+                t.prefetch(policy.prefetch_candidate(now));
         t.s.stage.wait_values(parity);
         parity ^= 1;
         const bool ordered = write(now.span);

@@ -137,12 +137,12 @@ template <class K> struct DigitInSegment {
     }
 };
 
-/* The policy of a partition pass by the splitters of a level's segments, see
- * radixsort_partition_pass.cuh. */
+/* The policy of a partition pass (radixsort_partition_pass.cuh) by the splitters of the segments of
+ * a level. */
 template <class K, class G, int ITEMS> struct PartitionOfSegments {
     using Threads = G;
     using Digit = DigitInSegment<K>;
-    static constexpr bool enters = true;
+    static constexpr bool enters = true, may_prefetch = false;
     struct Shared {
         uint32_t tile, segment;
         gpi_radix_segment description; /* of the tile claimed last; without items: none */
@@ -169,16 +169,6 @@ template <class K, class G, int ITEMS> struct PartitionOfSegments {
     static GPI_DEVICE gpi_radix_fault_tile fault_tile()
     {
         return gpi_radix_fault_in_levels;
-    }
-
-    GPI_DEVICE bool prefetches() const
-    {
-        return false;
-    }
-
-    GPI_DEVICE Span prefetch_candidate(const TileClaim &) const
-    {
-        return {0, 0};
     }
 
     /* By one thread: the next tile and its segment for the group. */

@@ -371,6 +371,11 @@ constexpr size_t split_table_bytes(size_t key_bytes)
  * and 6314. Pairs of 8-byte keys: of two blocks a thread's registers do not suffice (sort-39). */
 struct RadixBucketShape {
     int threads, items, blocks; /* blocks that share a multiprocessor */
+
+    constexpr int all_items() const
+    {
+        return threads * items;
+    }
 };
 
 /* Whether values pass through shared memory there: those of 8 bytes where two blocks have room. */
