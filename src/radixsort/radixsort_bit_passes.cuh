@@ -343,7 +343,7 @@ __global__ void __launch_bounds__(T, 1)
     __shared__ BitDigits digits;
     using Work = BitPasses<K, FLOAT, VB, T>;
     const uint32_t route = job.plan->route;
-    const bool levels_may = route == gpi_radix_route_adaptive;
+    const bool levels_may = route == gpi_radix_route_levels_or_map;
     const bool left = route == gpi_radix_route_lsd || route == gpi_radix_route_undecided;
     if (!levels_may && !(Work::Kernel::passes_follow && left))
         return;

@@ -162,10 +162,10 @@ __global__ void __launch_bounds__(T, 2)
     using Global = BucketGlobal<K, FLOAT, VB, T>;
     __shared__ typename Global::Shared shared;
     grid_wait();
-    if (job.plan->route != gpi_radix_route_adaptive)
+    if (job.plan->route != gpi_radix_route_levels_or_map)
         return;
     for (uint32_t i = blockIdx.x; i < job.plan->large; i += gridDim.x) {
-        const gpi_radix_entry e = job.adaptive.large[i];
+        const gpi_radix_entry e = job.lists.large[i];
         Global::sort({job, shared, e.first, e.count, (K)e.base}, e.from, (int)e.bits);
         __syncthreads();
     }

@@ -311,7 +311,7 @@ template <class K, bool FLOAT, int VB, int T, int I, class Word = RadixWord<K>> 
 
 GPI_DEVICE bool has_entries(const gpi_radix_plan &plan)
 {
-    return plan.route == gpi_radix_route_adaptive || plan.route == gpi_radix_route_splitters;
+    return plan.route == gpi_radix_route_levels_or_map || plan.route == gpi_radix_route_splitters;
 }
 
 /* How many buckets there are; or everything is one, in the input. LOOP: empty ones count, too, as
@@ -342,7 +342,7 @@ GPI_DEVICE void sort_bucket(const RadixJobOf<K, VB> &job, char *memory, uint32_t
     if (!job.bucket_bits || plan.route == gpi_radix_route_one_bucket) {
         end = item_count(job);
     } else if (has_entries(plan)) {
-        const gpi_radix_entry e = job.adaptive.entries[number];
+        const gpi_radix_entry e = job.lists.entries[number];
         first = e.first;
         end = first + e.count;
         from = e.from;
@@ -390,7 +390,7 @@ GPI_DEVICE void sort_bucket(const RadixJobOf<K, VB> &job, char *memory, uint32_t
 
 /*
  * Grid: a block per bucket, or, if they loop, fewer, which then claim others. After: the output, if
- * the route was one of buckets, or everything is one; if it was the adaptive one, all of the output
+ * the route was one of buckets, or everything is one; if it was levels_or_map, all of the output
  * but what radix_bucket_global_k writes.
  */
 template <class K, bool FLOAT, int VB, int T, int I, int BLOCKS>

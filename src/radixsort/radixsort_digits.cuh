@@ -67,7 +67,7 @@ GPI_DEVICE void count_digits_of(const RadixKeys<K> &job, uint32_t *table)
 template <int T, bool FLOAT, class K>
 __device__ __noinline__ void count_digits(const RadixKeys<K> &job, uint32_t *table)
 {
-    const bool known = job.split_bits || job.adaptive_allowed;
+    const bool known = job.split_bits || job.levels_or_map;
     if (radix_has_reach<K> && (!known || job.plan->skewed == gpi_radix_close))
         count_digits_of<T, FLOAT, radix_has_reach<K>, K>(job, table);
     else

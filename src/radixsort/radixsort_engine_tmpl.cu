@@ -155,11 +155,11 @@ gp_status LargeUnit<K, VB>::add_rest(CallLaunches &list, const RadixJobOf<K, VB>
     if constexpr (sizeof(Key) == 4 && VB == 0)
         if (job.by_values)
             return add_values<Key>(list, job);
-    if constexpr (radix_has_adaptive_of(sizeof(Key), VB)) {
+    if constexpr (radix_has_levels_or_map(sizeof(Key), VB)) {
         if constexpr (radix_by_splitters<Key>)
             if (!VB || job.n >= radix_tuning.bit_pairs)
                 GPI_TRY((BitPassesUnit<K, VB>::add(list, job)));
-        if (job.adaptive_allowed) {
+        if (job.levels_or_map) {
             if constexpr (radix_by_map<Key>)
                 GPI_TRY(add_map<VB>(list, job));
             else
@@ -226,7 +226,7 @@ RadixJobOf<Key, VB> job_of(const gpi_radix_engine_args *args, const gpi_radix_la
     piece(GPI_RADIX_CURSORS, job.cursors);
     piece(GPI_RADIX_STATES, job.states[0]);
     piece(GPI_RADIX_STATES_ODD, job.states[1]);
-    gpi_radix_adaptive &lists = job.adaptive;
+    gpi_radix_lists &lists = job.lists;
     lists.others_max = layout.others_max;
     piece(GPI_RADIX_SEGMENT_LIST, lists.segments[0]);
     piece(GPI_RADIX_SEGMENT_LIST_ODD, lists.segments[1]);
@@ -340,16 +340,16 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
     job.bucket_max = (uint32_t)(job.by_values ? job.n / radix_tuning.values_share : most);
     /* Words that repeat go as fast by passes beside values, until a map would follow. */
     const bool splits = radix_is_small(job.n) || (radix_has_splits<Key, VB, true> &&
-                                                  (!VB || job.n >= radix_tuning.adaptive_items));
+                                                  (!VB || job.n >= radix_tuning.mapped_items));
     job.split_bits = job.bucket_bits && splits ? split_bits_of<VB, false>(ctx, job, layout) : 0;
     /* Those of keys alone are as fast up to there (skew-59). */
     const bool close = VB > 0 ? job.n >= radix_tuning.close_items : !radix_is_small(job.n);
     job.close_range = job.split_bits && close ? 1u << radix_tuning.close_bits : 0;
-    job.adaptive_allowed = job.bucket_bits && !job.split_bits && layout.adaptive;
-    if (job.adaptive_allowed && radix_by_splitters<Key>)
+    job.levels_or_map = job.bucket_bits && !job.split_bits && layout.levels_or_map;
+    if (job.levels_or_map && radix_by_splitters<Key>)
         job.rounds_bits = split_bits_of<VB, true>(ctx, job, layout);
     job.repeats_max = VB ? radix_tuning.repeats_max : radix_tuning.repeats_max_keys;
-    job.entries = job.adaptive_allowed
+    job.entries = job.levels_or_map
                       ? std::max(layout.entries, 1u << job.rounds_bits)
                       : std::max(1u << std::max(job.bucket_bits, job.split_bits), layout.divided);
 }

@@ -93,7 +93,7 @@ GPI_DEVICE void for_each_key_in_sample(const K *keys, uint64_t n, uint64_t sampl
 /* Sorts of which the first block looks for a reason to stop while all others count keys. */
 template <class K> GPI_DEVICE bool looks_for_passes(const RadixKeys<K> &job)
 {
-    return job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
+    return job.levels_or_map && job.items() >= radix_tuning.mapped_items &&
            job.items() < radix_tuning.map_items && !job.for_visitor;
 }
 
@@ -189,7 +189,7 @@ template <class K> GPI_DEVICE int varying_digits(const RadixKeys<K> &job, uint64
 /* Whether levels of splitters are faster than passes, if buckets do not fit. */
 template <class K> GPI_DEVICE bool splits_by_levels(const RadixKeys<K> &job, uint64_t words_differ)
 {
-    return radix_by_splitters<K> && job.adaptive_allowed &&
+    return radix_by_splitters<K> && job.levels_or_map &&
            varying_digits(job, words_differ) > radix_tuning.digits_few;
 }
 
@@ -233,14 +233,14 @@ __device__ __noinline__ void plan_unfit(const RadixKeys<K> &job, int shift, int 
     const UnevenWays ways = uneven_ways<T, LARGE>(job, digits, shared);
     bool close = false;
     if constexpr (LARGE && radix_has_reach<K>)
-        close = !ways.few && job.adaptive_allowed && digits > radix_tuning.digits_few &&
+        close = !ways.few && job.levels_or_map && digits > radix_tuning.digits_few &&
                 are_close<T>(job, shift, bits, counts, shared);
     const bool mapped = !close && ways.map != gpi_radix_unmapped;
-    const bool adaptive = mapped || splits_by_levels(job, job.plan->varying);
+    const bool splits = mapped || splits_by_levels(job, job.plan->varying);
     if (threadIdx.x > 0)
         return;
     job.plan->mapped = mapped ? ways.map : gpi_radix_unmapped;
-    job.plan->route = adaptive ? gpi_radix_route_adaptive : gpi_radix_route_lsd;
+    job.plan->route = splits ? gpi_radix_route_levels_or_map : gpi_radix_route_lsd;
     if (close)
         job.plan->skewed = gpi_radix_close;
 }

@@ -119,7 +119,7 @@ enum gpi_radix_route {
     gpi_radix_route_lsd,
     gpi_radix_route_buckets,
     gpi_radix_route_splitters,
-    gpi_radix_route_adaptive,
+    gpi_radix_route_levels_or_map,
     gpi_radix_route_one_bucket,
     gpi_radix_route_done
 };
@@ -152,8 +152,8 @@ struct gpi_radix_entry {
     uint32_t from; /* enum gpi_radix_place */
 };
 
-/* The lists of such a sort; one by a map has entries alone. */
-struct gpi_radix_adaptive {
+/* What levels leave to be sorted and divided; maps and splitters have entries alone. */
+struct gpi_radix_lists {
     struct gpi_radix_segment *segments[2];   /* of even and odd levels */
     uint32_t others_max;                     /* segments of a level that need not be ones */
     uint32_t *tables;                        /* [segment]: SplitTable */
@@ -195,7 +195,7 @@ struct gpi_radix_plan {
     uint32_t segment_tile[GPI_RADIX_SEGMENTS + 1]; /* first tile of each, in the second pass */
     uint32_t split_arrived; /* by splitters, or passes: blocks at the barrier */
     /* By levels: */
-    uint32_t adaptive_arrived, adaptive_tickets[2];
+    uint32_t level_arrived, level_tickets[2];
     uint32_t segments[2], others, tiles, entries, large;
     /* By a map: its kind; what buckets too large for a block take. */
     uint32_t mapped, map_arrived, map_passed, map_tickets[2], map_work_max, map_work_all;
@@ -251,12 +251,12 @@ struct gpi_radix_span {
 struct gpi_radix_layout {
     int bucket_bits, bits_if_narrow, narrow_position_bits; /* see radixsort_key_codec.cuh */
     int bits_max;                                          /* of the tables of buckets */
-    uint32_t divided;         /* buckets, if they have a bit more than all of them take */
-    bool by_values, adaptive; /* if buckets do not fit */
-    uint32_t entries;         /* of a bucket's size, if adaptive */
-    uint32_t others_max;      /* segments of a level that need not be ones */
-    uint32_t map_starts;      /* those of a map's buckets, behind its cursors among the others */
-    uint64_t rows;            /* of states */
+    uint32_t divided;              /* buckets, if they have a bit more than all of them take */
+    bool by_values, levels_or_map; /* if buckets do not fit */
+    uint32_t entries;              /* of a bucket's size, if by levels or a map */
+    uint32_t others_max;           /* segments of a level that need not be ones */
+    uint32_t map_starts; /* those of a map's buckets, behind its cursors among the others */
+    uint64_t rows;       /* of states */
     struct gpi_radix_span pieces[GPI_RADIX_PIECES];
     size_t zeroed, bytes; /* what has to be zero, and all */
 };

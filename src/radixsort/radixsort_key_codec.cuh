@@ -252,21 +252,21 @@ template <class K> struct RadixKeys {
     bool in_place;
     bool keys_wanted; /* otherwise the last pass does not write them */
     gpi_radix_plan *plan;
-    uint64_t *starts;      /* where each bin of a pass starts: [pass][bin] */
-    uint32_t *buckets;     /* counts, then where each bucket starts; 2^bits_max + 1 */
-    uint32_t *recount;     /* the same for a narrower range of bits */
-    uint32_t *cursors;     /* of the bins of a pass whose items may come in any order */
-    void *states[2];       /* of the tiles of even and odd passes: [tile][bin] */
-    int split_bits;        /* of a bucket between splitters, if those of bits do not fit; or 0 */
-    uint32_t close_range;  /* of words that go by passes, and not between splitters */
-    bool adaptive_allowed; /* levels or a map may be taken if buckets do not fit */
-    bool by_values;        /* buckets are counted by radixsort_values_k.cuh */
-    bool for_visitor;      /* buckets of few keys may be too large: see gpi_radix_visitor */
-    bool again;            /* a launch for the case that the visitor leaves such buckets */
-    uint32_t repeats_max;  /* items that a word may have on the average for a map */
-    uint32_t entries;      /* blocks for buckets, or entries of a bucket's size */
-    int rounds_bits;       /* as split_bits, before levels; or 0 */
-    gpi_radix_adaptive adaptive;
+    uint64_t *starts;     /* where each bin of a pass starts: [pass][bin] */
+    uint32_t *buckets;    /* counts, then where each bucket starts; 2^bits_max + 1 */
+    uint32_t *recount;    /* the same for a narrower range of bits */
+    uint32_t *cursors;    /* of the bins of a pass whose items may come in any order */
+    void *states[2];      /* of the tiles of even and odd passes: [tile][bin] */
+    int split_bits;       /* of a bucket between splitters, if those of bits do not fit; or 0 */
+    uint32_t close_range; /* of words that go by passes, and not between splitters */
+    bool levels_or_map;   /* levels or a map may be taken if buckets do not fit */
+    bool by_values;       /* buckets are counted by radixsort_values_k.cuh */
+    bool for_visitor;     /* buckets of few keys may be too large: see gpi_radix_visitor */
+    bool again;           /* a launch for the case that the visitor leaves such buckets */
+    uint32_t repeats_max; /* items that a word may have on the average for a map */
+    uint32_t entries;     /* blocks for buckets, or entries of a bucket's size */
+    int rounds_bits;      /* as split_bits, before levels; or 0 */
+    gpi_radix_lists lists;
     gpi_radix_map map;
     uint64_t *met; /* of a LastingBarrier */
 

@@ -109,14 +109,14 @@ struct Bounds {
     /* ---- levels ---- */
 
     /* Whether there are levels or a map for buckets that do not fit. */
-    bool adaptive(uint64_t n) const
+    bool levels_or_map(uint64_t n) const
     {
-        return radix_has_adaptive_of(key_bytes, value_bytes) &&
-               n >= radix_adaptive_from(key_bytes, value_bytes);
+        return radix_has_levels_or_map(key_bytes, value_bytes) &&
+               n >= radix_levels_or_map_from(key_bytes, value_bytes);
     }
 
     /* Items that levels or a map can have, if the sort has n items or fewer: more go by passes. */
-    uint64_t adaptive_items(uint64_t n) const
+    uint64_t levels_or_map_items(uint64_t n) const
     {
         const uint64_t by_map = ((bucket_mean_max(bucket_max) + 1) << radix_tuning.bucket_bits) - 1;
         return std::min(n, by_splitters ? radix_buckets_items_max : by_map);
@@ -130,7 +130,7 @@ struct Bounds {
     /* Segments of a level that are too large for a block to sort through memory. */
     uint64_t segments(uint64_t n) const
     {
-        return n / radix_adaptive_large(bucket_max) + 1;
+        return n / radix_large_segment(bucket_max) + 1;
     }
 
     /* The others, at most: all of them if they are few. */
@@ -146,7 +146,7 @@ struct Bounds {
     }
 
     /* Rows of states by levels, or by a map. */
-    uint64_t adaptive_rows(uint64_t n) const
+    uint64_t levels_or_map_rows(uint64_t n) const
     {
         const int map_items = radix_map_items((int)key_bytes, (int)value_bytes);
         return by_map ? tiles_with(n, map_items) + GPI_RADIX_SEGMENTS
@@ -219,20 +219,20 @@ struct Scratch {
 
     /* States of tiles. Those of odd passes share their memory with the tables of segments by
      * levels, and with the table of words of a map's sample. */
-    void take_states(uint64_t of_adaptive) const
+    void take_states(uint64_t items) const
     {
         const size_t word = n < radix_tuning.narrow_items ? sizeof(uint32_t) : sizeof(uint64_t);
         const size_t row = GPI_RADIX_BINS * word;
         /* By levels keys alone come in any order, without states. */
         const bool stable = bounds.value_bytes || !bounds.by_splitters;
         const uint64_t rows = bounds.rows(n);
-        const uint64_t all =
-            bounds.adaptive(n) && stable ? std::max(rows, bounds.adaptive_rows(of_adaptive)) : rows;
-        const size_t tables =
-            bounds.all_segments(of_adaptive) * split_table_bytes(bounds.key_bytes);
-        const size_t others = !bounds.adaptive(n) ? 0
-                              : bounds.by_map     ? map_words_bytes(map_sample(n))
-                                                  : tables;
+        const uint64_t all = bounds.levels_or_map(n) && stable
+                                 ? std::max(rows, bounds.levels_or_map_rows(items))
+                                 : rows;
+        const size_t tables = bounds.all_segments(items) * split_table_bytes(bounds.key_bytes);
+        const size_t others = !bounds.levels_or_map(n) ? 0
+                              : bounds.by_map          ? map_words_bytes(map_sample(n))
+                                                       : tables;
         take(GPI_RADIX_STATES, all * row);
         take(GPI_RADIX_STATES_ODD, std::max((bounds.by_map ? all : rows) * row, others));
     }
@@ -275,7 +275,7 @@ extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_by
 {
     using namespace GPI_SPACE;
     const Bounds bounds = {key_bytes, value_bytes};
-    const uint64_t items = bounds.adaptive_items(n);
+    const uint64_t items = bounds.levels_or_map_items(n);
     *layout = {};
     layout->bucket_bits = bounds.bucket_bits(n);
     layout->bits_if_narrow = bounds.bits_if_narrow(n);
@@ -283,24 +283,25 @@ extern "C" void GPI_LAUNCHER(gpi_radix_layout)(size_t key_bytes, size_t value_by
     layout->narrow_position_bits = Bounds::position_bits(n, layout->bits_if_narrow);
     layout->by_values = bounds.by_values(n);
     /* More items than buckets hold: counted by values, or by levels. */
-    const bool levels = bounds.adaptive(n) && bounds.by_splitters && !layout->bucket_bits;
+    const bool levels = bounds.levels_or_map(n) && bounds.by_splitters && !layout->bucket_bits;
     if (layout->by_values || (levels && n <= radix_buckets_items_max))
         layout->bucket_bits = layout->bits_if_narrow = radix_bucket_bits_max;
-    layout->adaptive = bounds.adaptive(n) && layout->bucket_bits &&
-                       (bounds.by_splitters || layout->bucket_bits <= radix_tuning.bucket_bits);
+    layout->levels_or_map =
+        bounds.levels_or_map(n) && layout->bucket_bits &&
+        (bounds.by_splitters || layout->bucket_bits <= radix_tuning.bucket_bits);
     if (layout->bucket_bits)
         layout->divided = bounds.divided(n, layout->bucket_bits);
-    if (layout->adaptive)
+    if (layout->levels_or_map)
         layout->entries = bounds.blocks(n, layout->bucket_bits);
     layout->rows = bounds.rows(n);
     if (bounds.by_splitters)
         layout->others_max = (uint32_t)bounds.others(items);
-    if (bounds.adaptive(n) && bounds.by_map)
+    if (bounds.levels_or_map(n) && bounds.by_map)
         layout->map_starts = (1u << bounds.map_bits(items)) + GPI_RADIX_SEGMENTS;
     const Scratch scratch = {bounds, n, *layout};
     scratch.take_tables();
     scratch.take_states(items);
-    if (!bounds.adaptive(n))
+    if (!bounds.levels_or_map(n))
         return;
     if (bounds.by_map)
         scratch.take_map(items);

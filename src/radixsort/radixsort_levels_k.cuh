@@ -48,7 +48,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
 
     GPI_DEVICE gpi_radix_segment *segment(uint32_t i) const
     {
-        return job.adaptive.segments[level % 2] + i;
+        return job.lists.segments[level % 2] + i;
     }
 
     GPI_DEVICE static uint32_t tiles_of(uint32_t count)
@@ -61,7 +61,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     GPI_DEVICE void lay_tiles(uint32_t at, uint32_t count) const
     {
         uint32_t *sums = (uint32_t *)memory, done = 0;
-        gpi_radix_segment *of_level = job.adaptive.segments[at % 2];
+        gpi_radix_segment *of_level = job.lists.segments[at % 2];
         for (uint32_t i = threadIdx.x; i - threadIdx.x < count; i += T) {
             const uint2 sum = block_sums<T>(i < count ? tiles_of(of_level[i].count) : 0, sums);
             if (i < count)
@@ -70,7 +70,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         }
         if (threadIdx.x == 0) {
             job.plan->tiles = done;
-            job.plan->adaptive_tickets[at % 2] = 0;
+            job.plan->level_tickets[at % 2] = 0;
             job.plan->segments[(at + 1) % 2] = 0;
             job.plan->others = 0;
         }
@@ -84,10 +84,10 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
             const gpi_radix_segment now = *segment(i);
             const K *keys = job.keys[from] + now.first;
             for (uint32_t t = threadIdx.x; t < tiles_of(now.count); t += T)
-                job.adaptive.segment_of[now.tile + t] = i;
+                job.lists.segment_of[now.tile + t] = i;
             const Learner learner = {*(Learning *)memory};
-            learner.run(*segment(i), level_mean(job.bucket_max, job.n),
-                        SplitTable<K>(job.adaptive, i), [&](uint32_t at) {
+            learner.run(*segment(i), level_mean(job.bucket_max, job.n), SplitTable<K>(job.lists, i),
+                        [&](uint32_t at) {
                             return (K)(job.order.template word<FLOAT>(keys[at]) & job.compared());
                         });
         }
@@ -98,7 +98,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     {
         constexpr int batch = 64 / sizeof(K);
         Counting &s = *(Counting *)memory;
-        const SplitTable<K> table(job.adaptive, index);
+        const SplitTable<K> table(job.lists, index);
         const DigitInSegment<K> digit = {0, segment(index)->buckets - 1, job.compared(), &s.search};
         for (int i = threadIdx.x; i < radix_bins; i += T) {
             s.search.set(i, table.search[i], table.cells()[i]);
@@ -142,7 +142,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
         uint32_t tile = min(blockIdx.x * each, tiles);
         const uint32_t end = min(tile + each, tiles);
         while (tile < end) {
-            const uint32_t index = job.adaptive.segment_of[tile];
+            const uint32_t index = job.lists.segment_of[tile];
             const gpi_radix_segment now = *segment(index);
             const uint32_t after = min(now.tile + tiles_of(now.count), end);
             const uint32_t from_item = (tile - now.tile) * tile_items;
@@ -155,11 +155,11 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
     /* A block for each segment: counts become starts of buckets, and these are listed. */
     GPI_DEVICE void plan_buckets() const
     {
-        const SegmentParts parts = {job.adaptive, *job.plan,      level,    to,
-                                    job.entries,  job.bucket_max, job.begin};
+        const SegmentParts parts = {job.lists,   *job.plan,      level,    to,
+                                    job.entries, job.bucket_max, job.begin};
         for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) {
             const gpi_radix_segment &now = *segment(i);
-            const SplitTable<K> table(job.adaptive, i);
+            const SplitTable<K> table(job.lists, i);
             const uint32_t b = threadIdx.x, buckets = now.buckets;
             const uint32_t count = b < buckets ? table.counts()[b] : 0;
             const uint32_t first = now.first + block_sums<T>(count, (uint32_t *)memory).x;
@@ -187,7 +187,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct LevelsKernel {
             claimed.description.count = 0;
         }
         G::sync();
-        const Policy policy = {job, segment(0), tiles, &job.plan->adaptive_tickets[level % 2],
+        const Policy policy = {job, segment(0), tiles, &job.plan->level_tickets[level % 2],
                                claimed};
         Partitions(job, tile, policy).run();
     }
@@ -239,14 +239,14 @@ __global__ void __launch_bounds__(T, 1)
     radix_levels_k(const __grid_constant__ RadixJobOf<K, VB> job)
 {
     extern __shared__ __align__(16) char memory[];
-    if (job.plan->route != gpi_radix_route_adaptive)
+    if (job.plan->route != gpi_radix_route_levels_or_map)
         return;
     job.take_items();
     if constexpr (ROUNDS) /* a kernel of its own: beside this code levels take up to 1.05 as long */
         if (split_array<K, VB, T, true>(job))
             return;
     using Work = LevelsKernel<K, FLOAT, VB, T, I>;
-    Work levels = {job, memory, {&job.plan->adaptive_arrived, 0}};
+    Work levels = {job, memory, {&job.plan->level_arrived, 0}};
     Work::Partitions::init();
     /* To the output: buckets of one word are there then, and those of the second level come back to
      * it while they are sorted. */

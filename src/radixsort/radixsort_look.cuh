@@ -102,8 +102,8 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
         }
     if (in_vain && !close && blockIdx.x == 0 && threadIdx.x == 0 &&
         (!LARGE || radix_by_splitters<K> || job.split_bits))
-        job.plan->route =
-            LARGE && radix_by_splitters<K> ? gpi_radix_route_adaptive : gpi_radix_route_splitters;
+        job.plan->route = LARGE && radix_by_splitters<K> ? gpi_radix_route_levels_or_map
+                                                         : gpi_radix_route_splitters;
     return (uint32_t)vary.begin | (uint32_t)vary.end << 8 | (uint32_t)in_vain << 16 |
            (uint32_t)more << 20 | (uint32_t)close << 24;
 }

@@ -53,7 +53,7 @@ template <int T, class K> struct MapBuckets {
     {
         if (map.buckets <= job.entries) {
             if (entry.first < map.buckets)
-                job.adaptive.entries[entry.first] = entry;
+                job.lists.entries[entry.first] = entry;
             return;
         }
         const uint32_t lanes = __ballot_sync(all_lanes, entry.bits > 0);
@@ -62,7 +62,7 @@ template <int T, class K> struct MapBuckets {
             at = atomicAdd(&job.plan->entries, (uint32_t)__popc(lanes));
         at = __shfl_sync(all_lanes, at, 0) + __popc(lanes & ((1u << lane_id()) - 1));
         if (entry.bits && at < job.entries)
-            job.adaptive.entries[at] = entry;
+            job.lists.entries[at] = entry;
     }
 
     /* Entries for radixsort_bucket_k.cuh, and the work of blocks that sort a bucket through memory.

@@ -96,7 +96,7 @@ template <class K, bool FLOAT, int VB, int T, int I> struct MapKernel {
         const bool all = s.map.buckets <= job.entries;
         const uint32_t entries = all ? s.map.buckets : __ldcg(&job.plan->entries);
         for (uint32_t i = blockIdx.x * T + threadIdx.x; i < entries; i += gridDim.x * T) {
-            uint32_t &first = job.adaptive.entries[i].first; /* the number of a bucket until then */
+            uint32_t &first = job.lists.entries[i].first; /* the number of a bucket until then */
             first = job.map.starts[first];
         }
         auto &tile = s.tile[G::number()];
@@ -139,13 +139,13 @@ template <class K, bool FLOAT, int VB, int T, int I, int PASS_ITEMS>
 __global__ void __launch_bounds__(T, 1) radix_map_k(const __grid_constant__ RadixJobOf<K, VB> job)
 {
     extern __shared__ __align__(16) char memory[];
-    if (job.plan->route != gpi_radix_route_adaptive)
+    if (job.plan->route != gpi_radix_route_levels_or_map)
         return;
     job.take_items();
     if (sort_by_map<MapKernel<K, FLOAT, VB, T, I>, RadixJobOf<K, VB>, T>(job))
         return;
     using Work = PartitionKernel<K, FLOAT, VB, T, PASS_ITEMS, true>;
-    Work kernel = {job, memory, {&job.plan->adaptive_arrived, 0}};
+    Work kernel = {job, memory, {&job.plan->level_arrived, 0}};
     Work::Passes::init();
     if constexpr (Work::has_long)
         Work::LongPasses::init();

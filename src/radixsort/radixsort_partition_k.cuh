@@ -95,7 +95,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                                           table);
         barrier.wait();
         vary = varying_range(job, job.plan->varying);
-        if (vary.end == job.begin && !job.adaptive_allowed)
+        if (vary.end == job.begin && !job.levels_or_map)
             return false;
         if (vary.end == job.begin)
             vary = {job.begin, job.end};
@@ -124,7 +124,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     /* Where it is worth it: even keys take as much longer. */
     GPI_DEVICE bool may_look() const
     {
-        return job.items() >= radix_tuning.adaptive_items &&
+        return job.items() >= radix_tuning.mapped_items &&
                (radix_by_splitters<K> ? job.items() < radix_tuning.sampled_items
                                       : job.split_bits > 0);
     }
@@ -368,9 +368,9 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
 };
 
 /* Grid: cooperative, a block per multiprocessor at most. LARGE: for more than small arrays. After:
- * the sorted array; or buckets and route gpi_radix_route_buckets; or their entries, or nothing as
- * levels or a map follow, and gpi_radix_route_adaptive; or gpi_radix_route_one_bucket; or, where
- * passes follow, another route. */
+ * the sorted array; or buckets and route gpi_radix_route_buckets; or their entries, or nothing, and
+ * gpi_radix_route_levels_or_map; or gpi_radix_route_one_bucket; or, where passes follow, another
+ * route. */
 template <class K, bool FLOAT, int VB, int T, int I, bool LARGE>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJobOf<K, VB> job)
@@ -402,7 +402,7 @@ __global__ void __launch_bounds__(T, 1)
                     return;
         }
         if (!Work::passes_follow && ((LARGE && radix_by_splitters<K> && kernel.in_vain) ||
-                                     job.plan->route == gpi_radix_route_adaptive))
+                                     job.plan->route == gpi_radix_route_levels_or_map))
             return;
         if (__builtin_expect(buckets, true)) { /* their loops lie first in the code: skew-60 */
             kernel.template partitions<typename Work::Buckets>(true);

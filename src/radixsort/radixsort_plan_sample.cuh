@@ -27,7 +27,7 @@ GPI_DEVICE void skip_counts(const RadixKeys<K> &job, bool close, gpi_radix_map_k
     if (close || !map)
         return;
     job.plan->mapped = map;
-    job.plan->route = gpi_radix_route_adaptive;
+    job.plan->route = gpi_radix_route_levels_or_map;
 }
 
 /* By one block: decides from the sample whether counting all keys is pointless, as buckets will not
@@ -89,7 +89,8 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, int bit
     if (splits_by_levels(job, job.plan->varying)) {
         const bool all_full = job.items() >> job.bucket_bits > bucket_mean_max(job.bucket_max);
         job.plan->skewed = all_full || uneven;
-        job.plan->route = job.plan->skewed ? gpi_radix_route_adaptive : gpi_radix_route_undecided;
+        job.plan->route =
+            job.plan->skewed ? gpi_radix_route_levels_or_map : gpi_radix_route_undecided;
     } else if (unfit && digits > 0) {
         skip_counts(job, close, ways.map);
     }

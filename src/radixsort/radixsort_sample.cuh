@@ -306,7 +306,7 @@ template <int T, bool LARGE, class K>
 GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, int digits, uint32_t *shared)
 {
     if constexpr (LARGE && radix_by_map<K>)
-        if (job.adaptive_allowed && job.items() >= radix_tuning.adaptive_items &&
+        if (job.levels_or_map && job.items() >= radix_tuning.mapped_items &&
             digits > radix_tuning.digits_few)
             return sampled_ways<T>(job, shared);
     return {gpi_radix_unmapped, false, 32};

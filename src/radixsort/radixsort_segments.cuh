@@ -13,7 +13,7 @@ namespace GPI_SPACE
 /* Lists the buckets of segments: as entries for radixsort_bucket_k.cuh, as copies, or as segments
  * of the next level. */
 struct SegmentParts {
-    const gpi_radix_adaptive &list;
+    const gpi_radix_lists &list;
     gpi_radix_plan &plan;
     uint32_t level, to, entries, bucket_max;
     int begin; /* the lowest bit that is compared */
@@ -57,7 +57,7 @@ struct SegmentParts {
         const bool last = level + 1 == GPI_RADIX_LEVELS;
         /* One that a block could sort through memory is a segment only if the list has room. */
         if (count <= bucket_max || last ||
-            (count <= radix_adaptive_large(bucket_max) &&
+            (count <= radix_large_segment(bucket_max) &&
              atomicAdd(&plan.others, 1u) >= list.others_max)) {
             add_entry(first, count, base, end);
             return;
@@ -179,7 +179,7 @@ template <class K, class G, int ITEMS> struct PartitionOfSegments {
         const gpi_radix_segment &d = s.description;
         if (tile >= tiles || (tile - d.tile) * (uint64_t)ITEMS < d.count)
             return;
-        s.segment = job.adaptive.segment_of[tile];
+        s.segment = job.lists.segment_of[tile];
         s.description = segments[s.segment];
     }
 
@@ -192,7 +192,7 @@ template <class K, class G, int ITEMS> struct PartitionOfSegments {
         const uint32_t before = (claim.tile - d.tile) * ITEMS, left = d.count - before;
         claim.span = {d.first + before, left < ITEMS ? (int)left : ITEMS};
         if (G::thread() < radix_bins) {
-            const SplitTable<K> table(job.adaptive, claim.segment);
+            const SplitTable<K> table(job.lists, claim.segment);
             claim.word = table.search[G::thread()];
             claim.cells = table.cells()[G::thread()];
         }
@@ -221,7 +221,7 @@ template <class K, class G, int ITEMS> struct PartitionOfSegments {
     /* Of keys alone. */
     GPI_DEVICE uint32_t *cursor(const TileClaim &d, uint32_t digit) const
     {
-        return SplitTable<K>(job.adaptive, d.segment).counts() + digit;
+        return SplitTable<K>(job.lists, d.segment).counts() + digit;
     }
 };
 

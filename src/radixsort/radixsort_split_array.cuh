@@ -81,7 +81,7 @@ template <class K, int VB, int T, bool ROUNDS> struct SplitArray {
 
     GPI_DEVICE uint32_t *of_block(uint32_t bucket, uint32_t block) const
     {
-        uint32_t *const all = ROUNDS ? (uint32_t *)job.adaptive.large : (uint32_t *)job.states[0];
+        uint32_t *const all = ROUNDS ? (uint32_t *)job.lists.large : (uint32_t *)job.states[0];
         return all + bucket * gridDim.x + block;
     }
 
@@ -281,7 +281,7 @@ template <class K, int VB, int T, bool ROUNDS> struct SplitArray {
     }
 
     /* Where the block's runs go; false if a bucket is too large. Each block adds some of the
-     * buckets to the list that radixsort_bucket_k.cuh gets from adaptive partitioning, too. */
+     * buckets to the list that radixsort_bucket_k.cuh gets from levels and maps, too. */
     GPI_DEVICE bool place() const
     {
         bool fits = true;
@@ -301,7 +301,7 @@ template <class K, int VB, int T, bool ROUNDS> struct SplitArray {
                 if (equal && stays())
                     entry.from = gpi_radix_tmp;
                 if (b % gridDim.x == blockIdx.x)
-                    job.adaptive.entries[b] = entry;
+                    job.lists.entries[b] = entry;
                 fits = fits && (word || entry.count <= most);
                 if (has_items(b))
                     runs[begins[b] / one_run] =

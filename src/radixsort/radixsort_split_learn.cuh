@@ -61,7 +61,7 @@ template <class K> struct SplitTable {
     static constexpr size_t bytes = split_table_bytes(sizeof(K));
     K *words, *search;
 
-    GPI_DEVICE SplitTable(const gpi_radix_adaptive &list, uint32_t segment)
+    GPI_DEVICE SplitTable(const gpi_radix_lists &list, uint32_t segment)
         : words((K *)((char *)list.tables + segment * bytes)), search(words + radix_bins)
     {
     }

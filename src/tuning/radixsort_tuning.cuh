@@ -62,8 +62,8 @@ struct RadixTuning {
     int split_bits;
 
     /* Skewed keys of 8 bytes are split by levels, unless words differ in digits_few digits at most,
-     * which are as few passes; those of 4 bytes may go by a map from adaptive_items items on. */
-    uint64_t adaptive_items;
+     * which are as few passes; those of 4 bytes may go by a map from mapped_items items on. */
+    uint64_t mapped_items;
     int digits_few;
 
     /* What levels would split is sorted by the bits that tell words apart if these take bit_passes
@@ -124,7 +124,7 @@ constexpr RadixTuning radix_sm75()
     t.counted_items = 4 << 20;
     t.split_mean = 3072, t.split_sample = 8, t.split_bits = 10;
     t.large_share = 1024, t.large_excess = 16, t.values_share = 512;
-    t.adaptive_items = 4 << 20, t.digits_few = 2;
+    t.mapped_items = 4 << 20, t.digits_few = 2;
     t.digits_close = 3, t.close_bits = 14, t.close_items = 1 << 20;
     t.bit_passes = 4, t.uneven_bits = 6, t.uneven_share = 14, t.repeated_share = 8;
     t.bit_pairs = 64 << 20;
@@ -171,7 +171,7 @@ constexpr RadixTuning with_limits(RadixTuning t)
 {
 #ifdef GPI_FAULT
     t.bucket_bits = t.split_bits = 9, t.values_share = 64;
-    t.narrow_items = 1 << 18, t.long_tile_items = 1, t.adaptive_items = 2 << 20;
+    t.narrow_items = 1 << 18, t.long_tile_items = 1, t.mapped_items = 2 << 20;
 #endif
     return t;
 }
@@ -252,7 +252,7 @@ constexpr bool radix_has_buckets_of(size_t key_bytes)
     return key_bytes > 2;
 }
 
-constexpr bool radix_has_adaptive_of(size_t key_bytes, size_t value_bytes)
+constexpr bool radix_has_levels_or_map(size_t key_bytes, size_t value_bytes)
 {
     const int items = key_bytes == 8 ? radix_level_items((int)value_bytes)
                                      : radix_map_items((int)key_bytes, (int)value_bytes);
@@ -261,11 +261,11 @@ constexpr bool radix_has_adaptive_of(size_t key_bytes, size_t value_bytes)
 
 /* From this number of items on. Beside values of 8 bytes a map is faster than passes below, too,
  * but all other keys are slower by its launch: skew-66. */
-constexpr uint64_t radix_adaptive_from(size_t key_bytes, size_t value_bytes)
+constexpr uint64_t radix_levels_or_map_from(size_t key_bytes, size_t value_bytes)
 {
     return key_bytes == 8     ? radix_tuning.small_items
-           : value_bytes == 8 ? 2 * radix_tuning.adaptive_items
-                              : radix_tuning.adaptive_items;
+           : value_bytes == 8 ? 2 * radix_tuning.mapped_items
+                              : radix_tuning.mapped_items;
 }
 
 constexpr bool radix_by_splitters_of(size_t key_bytes)
@@ -428,7 +428,7 @@ constexpr uint64_t radix_split_mean(int key_bytes, int value_bytes, uint64_t buc
     return key_bytes == 8 || value_bytes ? bucket_max / 4 : bucket_max / 2;
 }
 
-__host__ __device__ constexpr uint32_t radix_adaptive_large(uint32_t bucket_max)
+__host__ __device__ constexpr uint32_t radix_large_segment(uint32_t bucket_max)
 {
     return bucket_max * 6;
 }

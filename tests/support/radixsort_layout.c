@@ -22,7 +22,7 @@ static void set_least(const struct gpi_radix_layout *l, struct sort_piece *piece
     pieces[GPI_RADIX_CURSORS].least = (buckets + GPI_RADIX_SEGMENTS) * word;
     pieces[GPI_RADIX_STATES].least = l->rows * GPI_RADIX_BINS * word;
     pieces[GPI_RADIX_STATES_ODD].least = pieces[GPI_RADIX_STATES].least;
-    if (!l->adaptive)
+    if (!l->levels_or_map)
         return;
     pieces[GPI_RADIX_SEGMENT_LIST].least = l->others_max * sizeof(struct gpi_radix_segment);
     pieces[GPI_RADIX_SEGMENT_LIST_ODD].least = pieces[GPI_RADIX_SEGMENT_LIST].least;
