@@ -134,6 +134,16 @@ struct CallLaunches : LaunchList {
     {
         return LaunchList::queue(ctx, function);
     }
+
+    /* For that many more launches: queues those in the list if there is none. */
+    gp_status make_room(int more)
+    {
+        if (count + more <= GPI_LAUNCHES_MAX)
+            return GP_OK;
+        GPI_TRY(queue());
+        count = 0;
+        return GP_OK;
+    }
 };
 
 } // namespace GPI_SPACE

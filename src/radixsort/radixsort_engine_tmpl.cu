@@ -274,15 +274,6 @@ template <bool FLOAT, int VB> gp_status add_rest(CallLaunches &list, RadixJobOf<
         return job.one_bucket_max ? add_pieces<Key, has_floats, VB>(list, job) : GP_OK;
 }
 
-gp_status make_room(CallLaunches &list, int launches)
-{
-    if (list.count + launches > GPI_LAUNCHES_MAX) {
-        GPI_TRY(list.queue());
-        list.count = 0;
-    }
-    return GP_OK;
-}
-
 /* All kernels but the last one. again: the job of the partitions that run if the visitor leaves
  * the buckets as they are. */
 template <bool FLOAT, int VB, class Job>
@@ -297,27 +288,11 @@ gp_status add_large_sort(CallLaunches &list, gpi_radix_visitor *visitor, Job &jo
     if (visited)
         GPI_TRY(
             visitor->visit(list.ctx, list.function, visitor, &buckets, list.launches, &list.count));
-    GPI_TRY(make_room(list, 1));
+    GPI_TRY(list.make_room(1));
     if (again.again)
         GPI_TRY((LargeUnit<Key, VB>::add_partition(list, again, FLOAT)));
-    GPI_TRY(make_room(list, 4)); /* the rest, and the buckets' kernel */
+    GPI_TRY(list.make_room(4)); /* the rest, and the buckets' kernel */
     return LargeUnit<Key, VB>::add_rest(list, job);
-}
-
-/* The kernels of a sort that takes more than one launch. */
-template <bool FLOAT, int VB, class Job>
-gp_status add_passes(CallLaunches &list, gpi_radix_visitor *visitor, Job &job, Job &again)
-{
-    constexpr bool buckets = radix_has_buckets<Key>;
-    constexpr int few = radix_tile_items(sizeof(Key), VB, true);
-    constexpr int many = radix_tile_items(sizeof(Key), VB, false);
-    if (radix_is_small(job.n)) /* the kernel of floats: what it does more does not show there */
-        GPI_TRY((add_partition<Key, has_floats, VB, few, false>(list, job)));
-    else if constexpr (buckets)
-        GPI_TRY((add_large_sort<FLOAT, VB>(list, visitor, job, again)));
-    else
-        GPI_TRY((add_partition<Key, has_floats, VB, many, false>(list, job)));
-    return add_rest<FLOAT, VB>(list, job);
 }
 
 /* Of keys of 4 and 8 bytes: the numbers of buckets, and which ways there are if these do not fit.
@@ -377,7 +352,15 @@ gp_status sort_as(CallLaunches &list, const gpi_radix_engine_args *args,
             GPI_TRY((add_counting<Key, FLOAT>(list, job)));
             return list.queue();
         }
-    GPI_TRY((add_passes<FLOAT, VB>(list, args->visitor, job, again)));
+    constexpr int few = radix_tile_items(sizeof(Key), VB, true);
+    constexpr int many = radix_tile_items(sizeof(Key), VB, false);
+    if (radix_is_small(job.n)) /* the kernel of floats: what it does more does not show there */
+        GPI_TRY((add_partition<Key, has_floats, VB, few, false>(list, job)));
+    else if constexpr (radix_has_buckets<Key>)
+        GPI_TRY((add_large_sort<FLOAT, VB>(list, args->visitor, job, again)));
+    else
+        GPI_TRY((add_partition<Key, has_floats, VB, many, false>(list, job)));
+    GPI_TRY((add_rest<FLOAT, VB>(list, job)));
     return list.queue();
 }
 

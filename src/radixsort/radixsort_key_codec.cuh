@@ -56,14 +56,10 @@ template <class K> struct KeyOrder {
     static KeyOrder of(const gpi_radix_order &order, bool exact)
     {
         const K sign = (K)order.sign, inf = (K)order.inf;
-        const bool is_float = inf != 0;
-        return {sign,
-                inf,
-                is_float ? sign : (K)0,
-                is_float ? (K) ~(K)0 : (K)0,
-                is_float && exact ? (K) ~(K)(sign | inf) : (K)0,
-                (K)order.flip,
-                is_float && !exact};
+        if (!inf)
+            return {sign, 0, 0, 0, 0, (K)order.flip, false};
+        const K bias = exact ? (K) ~(K)(sign | inf) : (K)0;
+        return {sign, inf, sign, (K) ~(K)0, bias, (K)order.flip, !exact};
     }
 
     template <bool FLOAT> GPI_DEVICE K word(K x) const

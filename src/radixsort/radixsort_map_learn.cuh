@@ -6,8 +6,9 @@
  */
 #pragma once
 
+#include "device/grid.cuh"
 #include "radixsort/radixsort_histogram.cuh"
-#include "radixsort/radixsort_map_buckets.cuh"
+#include "radixsort/radixsort_map.cuh"
 
 namespace GPI_SPACE
 {
@@ -370,19 +371,16 @@ template <int T, bool FLOAT, class K> struct MapLearner {
     }
 };
 
-/* By all blocks: learns a map, which then lies at the beginning of shared memory, and counts its
- * buckets; false if these are too large. */
+/* By all blocks: learns a map and counts its buckets. The map has map_learn_bytes() of shared
+ * memory, sums a word for each warp. */
 template <int T, bool FLOAT, class K>
-GPI_DEVICE bool learn_map(const RadixKeys<K> &job, uint32_t tile_items)
+GPI_DEVICE void learn_map(const RadixKeys<K> &job, RadixMap<K> &map, uint32_t *sums,
+                          GridBarrier &barrier)
 {
-    extern __shared__ __align__(16) char memory[];
-    __shared__ uint32_t sums[T / 32];
-    GridBarrier barrier = {&job.plan->map_arrived, 0};
-    RadixMap<K> &map = *(RadixMap<K> *)memory;
     const uint32_t sample = map_sample(job.items());
     const MapLearner<T, FLOAT, K> learner = {job,
                                              map,
-                                             (uint32_t *)(memory + sizeof(map)),
+                                             (uint32_t *)(&map + 1),
                                              sums,
                                              map_buckets(job.items(), job.bucket_max),
                                              sample,
@@ -399,7 +397,6 @@ GPI_DEVICE bool learn_map(const RadixKeys<K> &job, uint32_t tile_items)
     learner.learn();
     learner.count_keys();
     barrier.wait();
-    return MapBuckets<T, K>{job, map, sums}.finish(barrier, tile_items);
 }
 
 } // namespace GPI_SPACE

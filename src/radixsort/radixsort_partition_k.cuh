@@ -369,8 +369,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
 
 /* Grid: cooperative, a block per multiprocessor at most. LARGE: for more than small arrays. After:
  * the sorted array; or buckets and route gpi_radix_route_buckets; or their entries, or nothing, and
- * gpi_radix_route_levels_or_map; or gpi_radix_route_one_bucket; or, where passes follow, another
- * route. */
+ * gpi_radix_route_levels_or_map; or gpi_radix_route_one_bucket; or, where passes are to follow in a
+ * kernel of their own, another route. */
 template <class K, bool FLOAT, int VB, int T, int I, bool LARGE>
 __global__ void __launch_bounds__(T, 1)
     radix_partition_k(const __grid_constant__ RadixJobOf<K, VB> job)
