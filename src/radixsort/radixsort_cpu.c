@@ -9,6 +9,9 @@
 #include "core/workspace.h"
 #include "gather/gather_internal.h"
 
+#define GPI_KEY_BITS 64
+#include "radixsort/radixsort_cpu_words.h"
+
 /* The sizes of a frame's pieces; 0: not taken. */
 struct pieces {
     size_t keys_tmp, keys_out, values_tmp, indices, values_copy, counts, rooms;
@@ -63,15 +66,6 @@ size_t gpi_radixsort_cpu_bytes(int threads, const struct gpi_radix_job *job)
 
 /* ---- a few items ---- */
 
-static uint64_t word_of(const struct gpi_radix_order *o, uint64_t key)
-{
-    const uint64_t inf = o->inf & ~GPI_RADIX_EXACT_BIT;
-    const uint64_t word = o->inf == 0     ? key
-                          : o->inf == inf ? GPI_RADIX_FLOAT(uint64_t, key, o->sign, inf)
-                                          : GPI_RADIX_EXACT(uint64_t, key, o->sign, inf);
-    return word ^ o->flip;
-}
-
 /* Items from `start` on to their places, through a copy if in is out. */
 static void move_few(const uint32_t *places, const void *in, size_t start, size_t n,
                      size_t item_bytes, void *out)
@@ -90,12 +84,13 @@ static void move_few(const uint32_t *places, const void *in, size_t start, size_
 void gpi_radixsort_few(const struct gpi_radix_job *j, size_t start, size_t n)
 {
     const int begin = j->begin_bit;
+    const struct gpi_radix_order order = j->order;
     const uint64_t mask = ~(uint64_t)0 >> (64 - (j->end_bit - begin));
     uint64_t words[GPI_RADIX_FEW];
     uint32_t places[GPI_RADIX_FEW];
     for (size_t i = 0; i < n; i++) {
         WITH_BYTES(bytes, j->key_bytes, words[i] = gpi_word_at(j->keys_in, bytes, start + i));
-        words[i] = word_of(&j->order, words[i]) >> begin & mask;
+        words[i] = sort_word(&order, kind_of(&order), words[i]) >> begin & mask;
     }
     for (size_t i = 0; i < n; i++) {
         uint32_t before = 0;

@@ -11,14 +11,6 @@ struct count {
     uint64_t *starts; /* [COUNT_BINS + 1]: where each rank begins in the output */
 };
 
-/* The key of a rank: the inverse of the invertible order word. */
-static KEY key_of_rank(const struct gpi_radix_order *o, size_t rank)
-{
-    KEY word = (KEY)((KEY)rank ^ (KEY)o->flip), sign = (KEY)o->sign,
-        inf = (KEY)(o->inf & ~GPI_RADIX_EXACT_BIT);
-    return inf ? GPI_RADIX_UNEXACT(KEY, word, sign, inf) : word;
-}
-
 static void count_keys_part(void *arg, size_t part)
 {
     struct count *k = arg;
@@ -41,7 +33,7 @@ static void find_starts(struct count *k)
 {
     uint64_t sum = 0;
     for (size_t rank = 0; rank < COUNT_BINS; rank++) {
-        KEY key = key_of_rank(&k->c->job.order, rank);
+        KEY key = key_of_word(&k->c->job.order, (KEY)rank);
         k->starts[rank] = sum;
         for (size_t part = 0; part < k->c->parts; part++)
             sum += k->counts[part * COUNT_BINS + key];
@@ -70,7 +62,7 @@ static void write_keys_part(void *arg, size_t part)
     KEY *out = k->c->job.keys_out;
     size_t i = part_begin(k->c, part), end = part_begin(k->c, part + 1);
     for (size_t rank = rank_at(k->starts, i); i < end; rank++) {
-        KEY key = key_of_rank(&k->c->job.order, rank);
+        KEY key = key_of_word(&k->c->job.order, (KEY)rank);
         size_t stop = (size_t)k->starts[rank + 1] < end ? (size_t)k->starts[rank + 1] : end;
         for (; i < stop; i++)
             out[i] = key;

@@ -185,16 +185,10 @@ static void keys_to_words(const struct gpi_radix_job *j, KEY *words)
 
 static void words_to_keys(const struct gpi_radix_job *j, KEY *words)
 {
-    const KEY flip = (KEY)j->order.flip, sign = (KEY)j->order.sign;
-    const KEY inf = (KEY)(j->order.inf & ~GPI_RADIX_EXACT_BIT);
-    if (inf)
-        for (size_t i = 0; i < j->n; i++) {
-            const KEY word = words[i] ^ flip;
-            words[i] = GPI_RADIX_UNEXACT(KEY, word, sign, inf);
-        }
-    else if (flip)
+    const struct gpi_radix_order order = j->order;
+    if (order.inf || order.flip)
         for (size_t i = 0; i < j->n; i++)
-            words[i] ^= flip;
+            words[i] = key_of_word(&order, words[i]);
 }
 
 /* Sort a job of one thread by all bits of its keys. False: not sorted; the job says where the keys

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "core/threads.h"
-#include "core/order_cpu.h"
 
 #define SORT PASTE4(gpi_radixsort_k, GPI_KEY_BITS, _cpu_, GPI_ISA_SUFFIX)
 #define SEGMENT PASTE4(gpi_radixsort_segment_k, GPI_KEY_BITS, _cpu_, GPI_ISA_SUFFIX)
@@ -91,6 +90,35 @@ struct sort {
     const void *values_src; /* NULL: the indices */
     void *values_dst;
 };
+
+/* A call: its loops are large, and many need them. */
+static __attribute__((noinline)) void sort_words_of(const struct gpi_radix_order *o,
+                                                    const KEY *restrict keys, size_t n,
+                                                    KEY *restrict words)
+{
+    if (kind_of(o) != WORD_EXACT) {
+        words_of(o, keys, n, words);
+        return;
+    }
+    const struct gpi_radix_order order = *o;
+    for (size_t i = 0; i < n; i++)
+        words[i] = exact_word(&order, keys[i]);
+}
+
+/* Words but for an exclusive or with flip_of(): integers are their own. */
+static inline const KEY *words_at(const struct gpi_radix_order *o, const KEY *keys, size_t n,
+                                  KEY *room)
+{
+    if (o->inf == 0)
+        return keys;
+    sort_words_of(o, keys, n, room);
+    return room;
+}
+
+static inline KEY flip_of(const struct gpi_radix_order *o)
+{
+    return o->inf ? 0 : (KEY)o->flip;
+}
 
 static size_t part_begin(const struct gpi_radix_cpu_job *c, size_t part)
 {

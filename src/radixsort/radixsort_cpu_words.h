@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of keys in the order of a sort. Included by radixsort_cpu_tmpl.c. */
+/* Words of keys in the order of a sort. */
 #include "core/order_cpu.h"
 
 /* How words are made of keys, see gpi_radixsort_exact(). */
@@ -22,31 +22,10 @@ ALWAYS_INLINE KEY sort_word(const struct gpi_radix_order *o, enum word_kind kind
     return kind == WORD_EXACT ? exact_word(o, x) : word_of(o, kind == WORD_FLOAT, x);
 }
 
-/* A call: its loops are large, and many need them. */
-static __attribute__((noinline)) void sort_words_of(const struct gpi_radix_order *o,
-                                                    const KEY *restrict keys, size_t n,
-                                                    KEY *restrict words)
+/* The key of a word of an integer, or of one that can be turned back. */
+ALWAYS_INLINE KEY key_of_word(const struct gpi_radix_order *o, KEY word)
 {
-    if (kind_of(o) != WORD_EXACT) {
-        words_of(o, keys, n, words);
-        return;
-    }
-    const struct gpi_radix_order order = *o;
-    for (size_t i = 0; i < n; i++)
-        words[i] = exact_word(&order, keys[i]);
-}
-
-/* Words but for an exclusive or with flip_of(): integers are their own. */
-static inline const KEY *words_at(const struct gpi_radix_order *o, const KEY *keys, size_t n,
-                                  KEY *room)
-{
-    if (o->inf == 0)
-        return keys;
-    sort_words_of(o, keys, n, room);
-    return room;
-}
-
-static inline KEY flip_of(const struct gpi_radix_order *o)
-{
-    return o->inf ? 0 : (KEY)o->flip;
+    const KEY sign = (KEY)o->sign, inf = (KEY)(o->inf & ~GPI_RADIX_EXACT_BIT);
+    const KEY x = (KEY)(word ^ (KEY)o->flip);
+    return inf ? GPI_RADIX_UNEXACT(KEY, x, sign, inf) : x;
 }
