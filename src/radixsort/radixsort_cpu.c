@@ -109,22 +109,17 @@ void gpi_radixsort_few(const struct gpi_radix_job *j, size_t start, size_t n)
 
 struct copy {
     const struct gpi_radix_cpu_job *c;
-    char *to;
-    const char *from;
-    size_t item_bytes; /* of from == NULL: write the indices this wide */
+    void *to;
+    const void *from;
+    size_t item_bytes;
 };
 
 static void copy_part(void *arg, size_t part)
 {
     const struct copy *k = arg;
-    size_t n = k->c->job.n, begin = gpi_part_begin(n, k->c->parts, part);
-    size_t end = gpi_part_begin(n, k->c->parts, part + 1);
-    if (k->from)
-        memcpy(k->to + begin * k->item_bytes, k->from + begin * k->item_bytes,
-               (end - begin) * k->item_bytes);
-    else
-        WITH_INDEX_BYTES(bytes, k->item_bytes,
-                         for (size_t i = begin; i < end; i++) gpi_word_put(k->to, bytes, i, i));
+    const size_t n = k->c->job.n, parts = k->c->parts;
+    gpi_radixsort_copy_some(k->to, k->from, k->item_bytes, gpi_part_begin(n, parts, part),
+                            gpi_part_begin(n, parts, part + 1));
 }
 
 void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,
@@ -144,34 +139,26 @@ void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c)
         gpi_radixsort_copy(c, j->values_out, j->values_in, j->value_bytes);
 }
 
-void gpi_radixsort_copy_alone(const struct gpi_radix_cpu_job *c)
-{
-    struct gpi_radix_cpu_job alone = *c;
-    alone.parts = 1;
-    alone.threads = 1;
-    gpi_radixsort_copy_all(&alone);
-}
+/* ---- a sort from its beginning to its end ---- */
 
-void gpi_radixsort_by_indices(struct gpi_radixsort_cpu_run *run, bool read, void (*sort)(void *arg),
-                              void *arg)
+/* The job moves indices in place of the values. */
+static void open_indices(struct gpi_radixsort_cpu_run *run, void *values_copy, bool read)
 {
     struct gpi_radix_cpu_job *c = &run->c;
-    const struct gpi_radix_job whole = c->job;
-    const void *values = whole.values_in;
-    size_t index_bytes = gpi_radix_index_bytes(whole.n);
-    if (run->values_copy) {
-        gpi_radixsort_copy(c, run->values_copy, values, whole.value_bytes);
-        values = run->values_copy;
+    const void *values = c->job.values_in;
+    const size_t value_bytes = c->job.value_bytes, index_bytes = gpi_radix_index_bytes(c->job.n);
+    void *const indices = run->indices;
+    if (values_copy) {
+        gpi_radixsort_copy(c, values_copy, values, value_bytes);
+        values = values_copy;
     }
-    c->job.value_bytes = index_bytes;
-    c->job.values_in = read ? run->indices : NULL;
-    c->job.values_out = run->indices;
     if (read)
-        gpi_radixsort_copy(c, run->indices, NULL, index_bytes);
-    sort(arg);
-    const struct gpi_gather_args moved = gpi_gather_of(whole.value_bytes, values, index_bytes,
-                                                       run->indices, whole.n, whole.values_out);
-    gpi_gather_cpu(c->threads, &moved);
+        gpi_radixsort_copy(c, indices, NULL, index_bytes);
+    run->values =
+        gpi_gather_of(value_bytes, values, index_bytes, indices, c->job.n, c->job.values_out);
+    c->job.value_bytes = index_bytes;
+    c->job.values_in = read ? indices : NULL;
+    c->job.values_out = indices;
 }
 
 /* Keys of an argsort are scratch: they are aligned like the values, so that both are written in
@@ -208,33 +195,27 @@ gp_status gpi_radixsort_cpu_open(gp_context *ctx, const char *function,
     if (p.keys_out)
         c->job.keys_out = keys_beside(gpi_frame_take(frame, p.keys_out), job);
     run->indices = p.indices ? gpi_frame_take(frame, p.indices) : NULL;
-    run->values_copy = p.values_copy ? gpi_frame_take(frame, p.values_copy) : NULL;
+    if (run->indices)
+        open_indices(run, p.values_copy ? gpi_frame_take(frame, p.values_copy) : NULL, segments);
     return GP_OK;
 }
 
-struct sort {
-    gpi_radixsort_cpu_fn *run;
-    const struct gpi_radix_cpu_job *c;
-};
-
-static void sort(void *arg)
+void gpi_radixsort_cpu_close(struct gpi_radixsort_cpu_run *run)
 {
-    const struct sort *s = arg;
-    s->run(s->c);
+    if (run->indices)
+        gpi_gather_cpu(run->c.threads, &run->values);
+    gpi_frame_close(&run->frame);
 }
 
 gp_status gpi_radixsort_cpu(gp_context *ctx, const char *function, const struct gpi_radix_job *job)
 {
     struct gpi_radixsort_cpu_run run;
-    struct sort s = {gpi_radixsort_cpu_code[ctx->isa].sort[gpi_key_width(job->key_bytes)], &run.c};
     GPI_TRY(gpi_radixsort_cpu_open(ctx, function, job, false, &run));
-    if (run.indices)
-        gpi_radixsort_by_indices(&run, false, sort, &s);
-    else if (job->begin_bit == job->end_bit)
+    if (job->begin_bit == job->end_bit)
         gpi_radixsort_copy_all(&run.c);
     else
-        sort(&s);
-    gpi_frame_close(&run.frame);
+        gpi_radixsort_cpu_code[ctx->isa].sort[gpi_key_width(job->key_bytes)](&run.c);
+    gpi_radixsort_cpu_close(&run);
     return GP_OK;
 }
 

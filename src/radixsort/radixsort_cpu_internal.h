@@ -9,6 +9,7 @@
 #include "core/threads.h"
 #include "core/words.h"
 #include "core/workspace.h"
+#include "gather/gather_internal.h"
 #include "radixsort/radixsort_internal.h"
 
 /* Memory for some threads, a byte for each behind it says whether it is taken; or, of no count, for
@@ -203,29 +204,36 @@ static inline void gpi_radixsort_to_part(struct gpi_radix_cpu_job *part,
 enum { GPI_RADIX_FEW = 96 };
 void gpi_radixsort_few(const struct gpi_radix_job *j, size_t start, size_t n);
 
-/* Copy n items of a size to an array of the same length, in parallel. */
+/* Copy items [begin, end) of a size to another array, or write the indices if `from` is NULL. */
+static inline void gpi_radixsort_copy_some(void *to, const void *from, size_t item_bytes,
+                                           size_t begin, size_t end)
+{
+    const size_t at = begin * item_bytes;
+    if (from)
+        memcpy((char *)to + at, (const char *)from + at, (end - begin) * item_bytes);
+    else
+        WITH_INDEX_BYTES(bytes, item_bytes,
+                         for (size_t i = begin; i < end; i++) gpi_word_put(to, bytes, i, i));
+}
+
+/* The same of all n items, in parallel; of keys and values it is a sort that moves nothing. */
 void gpi_radixsort_copy(const struct gpi_radix_cpu_job *c, void *to, const void *from,
                         size_t item_bytes);
+void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c);
 
-/* A sort with its scratch; segments: a sort of each segment of its arrays. */
+/* A sort with its scratch. Values of a size without code are collected when it is closed, by
+ * indices that the job moves in place of them; segments: a sort of each segment of its arrays,
+ * whose indices are in memory before. */
 struct gpi_radixsort_cpu_run {
     struct gpi_radix_cpu_job c;
     struct gpi_frame frame;
-    void *indices, *values_copy; /* where values are collected by indices; or NULL */
+    void *indices; /* or NULL */
+    struct gpi_gather_args values;
 };
 size_t gpi_radixsort_cpu_frame(int threads, const struct gpi_radix_job *job, bool segments);
 gp_status gpi_radixsort_cpu_open(gp_context *ctx, const char *function,
                                  const struct gpi_radix_job *job, bool segments,
                                  struct gpi_radixsort_cpu_run *run);
-
-/* Values of a size without code: sort(arg) sorts run->c, which moves indices, those in memory if
- * they are to be read; then the values are collected. */
-void gpi_radixsort_by_indices(struct gpi_radixsort_cpu_run *run, bool read, void (*sort)(void *arg),
-                              void *arg);
-
-/* The result of a sort that moves nothing: copies, and indices in order; by all threads, or by the
- * calling one. */
-void gpi_radixsort_copy_all(const struct gpi_radix_cpu_job *c);
-void gpi_radixsort_copy_alone(const struct gpi_radix_cpu_job *c);
+void gpi_radixsort_cpu_close(struct gpi_radixsort_cpu_run *run);
 
 #endif

@@ -96,7 +96,7 @@ static void sort_alone(const struct gpi_radix_cpu_job *c)
     if (by_quick(c) && c->job.n * KEY_BYTES <= LARGE_BYTES && sort_quick(&whole.job))
         return;
     if (c->job.value_bytes && !c->job.values_in) {
-        gpi_radixsort_copy(c, c->job.values_out, NULL, c->job.value_bytes);
+        gpi_radixsort_copy_some(c->job.values_out, NULL, c->job.value_bytes, 0, c->job.n);
         whole.job.values_in = c->job.values_out;
     }
     if (c->job.n <= SHORT_ITEMS) {
@@ -123,7 +123,7 @@ static void sort_bucket(void *arg, size_t bucket)
     if (sub.job.end_bit > sub.job.begin_bit)
         sort_alone(&sub);
     else
-        gpi_radixsort_copy_alone(&sub);
+        copy_alone(&sub);
 }
 
 static void sort_buckets(struct buckets *b)

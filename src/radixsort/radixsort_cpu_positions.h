@@ -334,20 +334,6 @@ static bool is_ascending(const uint32_t *words, size_t n)
     return !falls;
 }
 
-/* What is in order already. */
-static void copy_in_order(const struct gpi_radix_cpu_job *c)
-{
-    const struct gpi_radix_job *j = &c->job;
-    if (j->value_bytes && !j->values_in) {
-        gpi_radixsort_copy_alone(c);
-        return;
-    }
-    if (j->keys_in != j->keys_out)
-        memcpy(j->keys_out, j->keys_in, j->n * KEY_BYTES);
-    if (j->values_in != j->values_out)
-        memcpy(j->values_out, j->values_in, j->n * j->value_bytes);
-}
-
 /* Sort by words, of which there is room for n of 64 bits; they write the keys if they have them.
  * False: there is no order of them yet. */
 static bool sort_packed(const struct gpi_radix_cpu_job *c, const struct packing *p, void *words)
@@ -361,7 +347,7 @@ static bool sort_packed(const struct gpi_radix_cpu_job *c, const struct packing 
         if (!pack_32(j, p, words))
             return false;
         if (is_ascending(words, j->n)) {
-            copy_in_order(c);
+            copy_alone(c);
             return true;
         }
         if (!QUICK_OF(32)(words, j->n))
@@ -420,7 +406,7 @@ static __attribute__((noinline)) bool sort_by_positions(const struct gpi_radix_c
     if (!sorted) {
         sorted = !find_packing(j, &p);
         if (sorted)
-            gpi_radixsort_copy_alone(c);
+            copy_alone(c);
         else
             sorted = sort_packed(c, &p, words);
     }

@@ -269,6 +269,16 @@ static void open_sort(struct sort *s, const struct gpi_radix_cpu_job *c)
     s->values_src = c->job.values_in;
 }
 
+/* gpi_radixsort_copy_all() by the calling thread alone. */
+static void copy_alone(const struct gpi_radix_cpu_job *c)
+{
+    const struct gpi_radix_job *j = &c->job;
+    if (j->keys_in != j->keys_out)
+        gpi_radixsort_copy_some(j->keys_out, j->keys_in, KEY_BYTES, 0, j->n);
+    if (j->value_bytes && j->values_in != j->values_out)
+        gpi_radixsort_copy_some(j->values_out, j->values_in, j->value_bytes, 0, j->n);
+}
+
 #include "radixsort/radixsort_cpu_lsd.h"
 
 #if QUICK

@@ -16,13 +16,6 @@ size_t gpi_segsort_cpu_bytes(int threads, const struct gpi_segsort_job *s)
     return gpi_radixsort_cpu_frame(threads, &s->job, true);
 }
 
-/* Offsets of any width that have been checked. */
-struct segments {
-    const void *offsets;
-    size_t offset_bytes;
-    uint64_t base, count;
-};
-
 enum { FEW_ITEMS = 12 };
 
 /* Whether short segments are sorted together: by integers, compared in all bits. */
@@ -36,7 +29,9 @@ enum { PIECE = 256 /* segments whose ends are looked at together */ };
 
 struct run {
     const struct gpi_radix_cpu_job *c; /* of the whole array */
-    struct segments g;
+    const void *offsets;               /* checked, of any width */
+    size_t offset_bytes;
+    uint64_t base, segments;
     const struct gpi_radix_cpu_code *code;
     int width;      /* log2 of a key's bytes */
     bool several;   /* short segments are sorted together */
@@ -46,24 +41,24 @@ struct run {
 
 static size_t offset_of(const struct run *r, uint64_t s)
 {
-    return (size_t)gpi_offset_at(r->g.offsets, r->g.offset_bytes, r->g.base, s);
+    return (size_t)gpi_offset_at(r->offsets, r->offset_bytes, r->base, s);
 }
 
 /* Ends of segments from s on, as many as are in `count` and in 31 bits, counted from the first
  * one's begin; behind them the largest number. */
 static size_t ends_load(const struct run *r, uint64_t s, size_t count, uint32_t *restrict ends)
 {
-    const uint64_t begin = offset_of(r, s) + r->g.base;
-    if (r->g.offset_bytes == 4) {
-        const uint32_t *offsets = (const uint32_t *)r->g.offsets + s + 1;
+    const uint64_t begin = offset_of(r, s) + r->base;
+    if (r->offset_bytes == 4) {
+        const uint32_t *offsets = (const uint32_t *)r->offsets + s + 1;
         for (size_t i = 0; i < count; i++)
             ends[i] = offsets[i] - (uint32_t)begin;
     } else {
-        const uint64_t *offsets = (const uint64_t *)r->g.offsets + s + 1;
+        const uint64_t *offsets = (const uint64_t *)r->offsets + s + 1;
         for (size_t i = 0; i < count; i++)
             ends[i] = (uint32_t)(offsets[i] - begin);
     }
-    while (count && offset_of(r, s + count) + r->g.base - begin > INT32_MAX / 2)
+    while (count && offset_of(r, s + count) + r->base - begin > INT32_MAX / 2)
         count--;
     for (size_t i = 0; i < GPI_RADIX_SHORT_ENDS; i++)
         ends[count + i] = INT32_MAX;
@@ -97,11 +92,10 @@ static void sort_piece(const struct run *r, size_t start, const uint32_t *ends, 
 static void sort_share(void *arg, size_t part)
 {
     const struct run *r = arg;
-    const struct segments *g = &r->g;
-    uint64_t n = r->c->job.n, steps = n + g->count, d0 = part * r->share;
+    uint64_t n = r->c->job.n, steps = n + r->segments, d0 = part * r->share;
     uint64_t d1 = steps - d0 < r->share ? steps : d0 + r->share;
-    uint64_t s = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d0);
-    uint64_t end = gpi_merge_path_search(g->offsets, g->offset_bytes, g->base, g->count, n, d1);
+    uint64_t s = gpi_merge_path_search(r->offsets, r->offset_bytes, r->base, r->segments, n, d0);
+    uint64_t end = gpi_merge_path_search(r->offsets, r->offset_bytes, r->base, r->segments, n, d1);
     uint32_t ends[1 + PIECE + GPI_RADIX_SHORT_ENDS];
     struct gpi_radix_cpu_job sub = *r->c;
     ends[0] = 0;
@@ -117,7 +111,7 @@ static void sort_share(void *arg, size_t part)
 
 static void sort_long(const struct run *r)
 {
-    for (uint64_t s = 0; s < r->g.count; s++) {
+    for (uint64_t s = 0; s < r->segments; s++) {
         const size_t start = offset_of(r, s), items = offset_of(r, s + 1) - start;
         if (items <= r->longest)
             continue;
@@ -128,18 +122,16 @@ static void sort_long(const struct run *r)
     }
 }
 
-static void sort_segments(void *arg)
+static void sort_segments(struct run *r)
 {
-    struct run *r = arg;
     const struct gpi_radix_cpu_job *c = r->c;
     size_t threads = (size_t)c->threads;
-    uint64_t steps = c->job.n + r->g.count;
+    uint64_t steps = c->job.n + r->segments;
     r->several = sorts_several(&c->job);
     r->longest = threads > 1 ? c->job.n / (2 * threads) : c->job.n;
     if (r->longest < GPI_RADIX_PART_MIN)
         r->longest = GPI_RADIX_PART_MIN;
-    if (r->longest > GPI_RADIX_PART_MAX)
-        r->longest = GPI_RADIX_PART_MAX;
+    r->longest = gpi_min(r->longest, GPI_RADIX_PART_MAX);
     if (r->longest < c->job.n)
         sort_long(r);
     r->share = steps / (threads * SHARES_PER_THREAD) + 1;
@@ -154,7 +146,10 @@ gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gp
     const size_t bytes = gpi_dtype_bytes(s->offset_dtype);
     struct gpi_radixsort_cpu_run sort;
     struct run r = {.c = &sort.c,
-                    .g = {s->offsets, bytes, gpi_offset_base(s->offsets, bytes), s->num_segments},
+                    .offsets = s->offsets,
+                    .offset_bytes = bytes,
+                    .base = gpi_offset_base(s->offsets, bytes),
+                    .segments = s->num_segments,
                     .code = &gpi_radixsort_cpu_code[ctx->isa],
                     .width = gpi_key_width(j->key_bytes)};
     if (j->n == 0)
@@ -162,10 +157,8 @@ gp_status gpi_segsort_cpu(gp_context *ctx, const char *function, const struct gp
     GPI_TRY(gpi_radixsort_cpu_open(ctx, function, j, true, &sort));
     if (j->begin_bit == j->end_bit)
         gpi_radixsort_copy_all(&sort.c);
-    else if (sort.indices)
-        gpi_radixsort_by_indices(&sort, true, sort_segments, &r);
     else
         sort_segments(&r);
-    gpi_frame_close(&sort.frame);
+    gpi_radixsort_cpu_close(&sort);
     return GP_OK;
 }
