@@ -71,16 +71,17 @@ static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
 
 /* ---- partitions ------------------------------------------------------------------------------ */
 
-/* For each set of lanes those that are not in it, then those that are. */
-#if GPI_KEY_BITS == 32
-/* A byte each. */
+/* Lanes of 32 bits, two of which a word of 64 bits has: for each set of them those that are not in
+ * it, then those that are, a byte each. */
+enum { NARROW_LANES = 8, NARROW_EACH = KEY_BYTES / 4 };
 #define IN(set, lane) ((uint64_t)(set) >> (lane)&1)
 #define BEFORE(set, lane)                                                                          \
     ((lane > 0) * IN(set, 0) + (lane > 1) * IN(set, 1) + (lane > 2) * IN(set, 2) +                 \
      (lane > 3) * IN(set, 3) + (lane > 4) * IN(set, 4) + (lane > 5) * IN(set, 5) +                 \
      (lane > 6) * IN(set, 6) + (lane > 7) * IN(set, 7))
 #define PLACE(set, lane)                                                                           \
-    (IN(set, lane) ? LANES - BEFORE(set, LANES) + BEFORE(set, lane) : lane - BEFORE(set, lane))
+    (IN(set, lane) ? NARROW_LANES - BEFORE(set, NARROW_LANES) + BEFORE(set, lane)                  \
+                   : lane - BEFORE(set, lane))
 #define PUT(set, lane) ((uint64_t)(lane) << 8 * PLACE(set, lane))
 #define ORDER(set)                                                                                 \
     (PUT(set, 0) | PUT(set, 1) | PUT(set, 2) | PUT(set, 3) | PUT(set, 4) | PUT(set, 5) |           \
@@ -88,46 +89,29 @@ static INLINE void interleave_two(lanes a, lanes b, lanes *low, lanes *high)
 #define ORDER_4(set) ORDER(set), ORDER(set + 1), ORDER(set + 2), ORDER(set + 3)
 #define ORDER_16(set) ORDER_4(set), ORDER_4(set + 4), ORDER_4(set + 8), ORDER_4(set + 12)
 #define ORDER_64(set) ORDER_16(set), ORDER_16(set + 16), ORDER_16(set + 32), ORDER_16(set + 48)
-static const uint64_t orders[1 << LANES] = {ORDER_64(0), ORDER_64(64), ORDER_64(128),
-                                            ORDER_64(192)};
-#else
-/* The two halves of each; loaded as they are, since the port that widens bytes is the one that all
- * else waits for. */
-static const uint32_t orders[1 << LANES][8] = {
-    {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 4, 5, 6, 7, 0, 1}, {0, 1, 4, 5, 6, 7, 2, 3},
-    {4, 5, 6, 7, 0, 1, 2, 3}, {0, 1, 2, 3, 6, 7, 4, 5}, {2, 3, 6, 7, 0, 1, 4, 5},
-    {0, 1, 6, 7, 2, 3, 4, 5}, {6, 7, 0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5, 6, 7},
-    {2, 3, 4, 5, 0, 1, 6, 7}, {0, 1, 4, 5, 2, 3, 6, 7}, {4, 5, 0, 1, 2, 3, 6, 7},
-    {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7},
-    {0, 1, 2, 3, 4, 5, 6, 7}};
-#endif
+static const uint64_t orders[1 << NARROW_LANES] = {ORDER_64(0), ORDER_64(64), ORDER_64(128),
+                                                   ORDER_64(192)};
 
 /* The lanes that are not in a set, then those that are. */
 static INLINE lanes set_last(lanes v, size_t set)
 {
-#if GPI_KEY_BITS == 32
-    const lanes from =
-        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)&orders[set]));
-#else
-    const lanes from = _mm256_loadu_si256((const __m256i *)(const void *)orders[set]);
-#endif
-    return _mm256_permutevar8x32_epi32(v, from);
+    const __m128i order = _mm_loadl_epi64((const __m128i *)(const void *)&orders[set]);
+    return _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(order));
 }
 
 /* The set of lanes that go right. */
 static INLINE unsigned right_set(lanes v, lanes pivot, bool equal_left)
 {
-    const unsigned all = (1u << LANES) - 1;
 #if GPI_KEY_BITS == 32
     const lanes one = equal_left ? _mm256_min_epu32(v, pivot) : _mm256_max_epu32(v, pivot);
     const lanes same = _mm256_cmpeq_epi32(one, v);
     const unsigned set = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(same));
-    return equal_left ? set ^ all : set;
+    return equal_left ? set ^ 0xff : set;
 #else
     const lanes a = ordered(v), b = ordered(pivot);
     const lanes more = equal_left ? _mm256_cmpgt_epi64(a, b) : _mm256_cmpgt_epi64(b, a);
-    const unsigned set = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(more));
-    return equal_left ? set : set ^ all;
+    const unsigned set = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(more));
+    return equal_left ? set : set ^ 0xff;
 #endif
 }
 
@@ -135,17 +119,16 @@ static INLINE unsigned right_set(lanes v, lanes pivot, bool equal_left)
  * need no masks. */
 static INLINE void part_lanes(struct partition *p, lanes v, size_t n, bool room)
 {
-    const unsigned all = (1u << LANES) - 1;
     const unsigned above = right_set(v, all_lanes(p->pivot), p->equal_left);
-    const unsigned right = room ? above : above & ((1u << n) - 1);
-    const size_t to_right = (size_t)__builtin_popcount(right), to_left = n - to_right;
+    const unsigned right = room ? above : above & ((1u << n * NARROW_EACH) - 1);
+    const size_t to_right = (size_t)__builtin_popcount(right) / NARROW_EACH, to_left = n - to_right;
     const lanes both = set_last(v, right);
     if (room) {
         store_lanes(p->left, both);
         store_lanes(p->right - LANES, both);
     } else {
         store_first(p->left, to_left, both);
-        store_first(p->right - to_right, to_right, set_last(v, right ^ all));
+        store_first(p->right - to_right, to_right, set_last(v, right ^ 0xff));
     }
     p->left += to_left;
     p->right -= to_right;
