@@ -12,8 +12,8 @@
 #include "gather/gather_internal.h"
 #include "radixsort/radixsort_internal.h"
 
-/* Memory for some threads, a byte for each behind it says whether it is taken; or, of no count, for
- * the calling one. */
+/* `count` rooms of equal size, each for one thread at a time, and for each a byte that says whether
+ * it is taken. With count 0 the memory is one room, which the calling thread has already. */
 struct gpi_radix_rooms {
     char *memory;
     unsigned char *taken;
@@ -100,8 +100,8 @@ static inline bool gpi_radixsort_keys_alone(const struct gpi_radix_job *j)
     return j->value_bytes == 0 && gpi_radixsort_whole(j);
 }
 
-/* Keys alone are compared by words that can be turned back, as on CUDA: equal ones may come in any
- * order then. Of floats such an order has the lowest bit of inf set, which is 0 otherwise. */
+/* Keys alone are compared by words that can be turned back, as on CUDA: equal words may come in any
+ * order then. An order of floats says so by the lowest bit of inf, which no infinity has. */
 #define GPI_RADIX_EXACT_BIT ((uint64_t)1)
 
 static inline struct gpi_radix_order gpi_radixsort_exact(const struct gpi_radix_job *j)
@@ -112,7 +112,7 @@ static inline struct gpi_radix_order gpi_radixsort_exact(const struct gpi_radix_
     return o;
 }
 
-/* Whether keys are counted instead of moved: enough of them to pay for the table. */
+/* Whether keys are counted instead of moved: where there are enough to pay for the table. */
 static inline bool gpi_radixsort_by_count(const struct gpi_radix_job *j)
 {
     return j->key_bytes <= 2 && gpi_radixsort_keys_alone(j) &&
@@ -128,18 +128,19 @@ static inline size_t gpi_radixsort_counts_bytes(const struct gpi_radix_job *j, s
     return parts * GPI_RADIX_BINS * (sizeof(uint32_t) + sizeof(uint64_t));
 }
 
-/* Up to this one thread sorts by wide digits: what leaves its second-level cache is still near. */
+/* Up to this size one thread sorts by wide digits: what its second-level cache does not hold is
+ * still in the one behind it. */
 #define GPI_RADIX_CACHED_BYTES ((size_t)4 << 20)
 
 /*
- * A room is where one thread collects the items of each bin until they fill lines, or sorts words
- * of 8 bytes, of keys and positions: as many as it has items, or as the caches hold, which takes
- * more than lines where there are both. It is too large for the stack of a thread that may have
- * little. One for every thread that moves items, whether those of parts or of buckets.
+ * A room is the scratch of one thread, too large for a small stack. There it collects the items of
+ * each bin until they fill lines, or sorts words of a key and a position, 8 bytes for each of its
+ * items or as many as the caches hold; beside values that is never less than the lines take. Each
+ * thread that moves items has one.
  */
 enum { GPI_RADIX_LINES_BYTES = 128 * GPI_RADIX_BINS }; /* of keys alone */
 
-/* Of each room; 0: there are none. */
+/* Bytes of a room; 0: none is needed. */
 static inline size_t gpi_radixsort_room_bytes(const struct gpi_radix_job *j, size_t movers)
 {
     const size_t words = (j->n / movers * sizeof(uint64_t) / 64 + 1) * 64;

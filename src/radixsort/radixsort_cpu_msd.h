@@ -4,7 +4,8 @@
  * (radixsort_cpu_sample.h), which are then sorted by what they leave open, each inside the cache of
  * one thread. Included by radixsort_cpu_tmpl.c.
  */
-/* With more threads a bucket that is longer than most is still one thread's. */
+/* A bucket longer than half of a thread's share is sorted by all threads together. Shares are
+ * counted for no more threads than this, as shorter buckets are better left to one thread. */
 enum { SHARERS_MAX = 32 };
 
 /* Keys alone are sorted in place in the end. */
@@ -33,9 +34,10 @@ static void bound_bucket(struct buckets *b, size_t bucket, KEY first, KEY last)
         b->ends[bucket] = (uint8_t)end;
 }
 
-/* What is known of the words of each bucket; those of the first and the last one learned may lie
- * beyond the sample. Bounds of cells spare passes; words and positions need none. A stable pass has
- * kept the order of values of equal words. */
+/* Which bits the passes in each bucket have still to look at. Nothing is known of the first and the
+ * last of learned buckets, whose words may lie beyond the sample. Bounds of cells are found only to
+ * spare passes; sorts by words and positions do not need them. A bucket of equal words needs no
+ * sort, as the pass before was stable. */
 static void find_ends(const struct digit *g, int top, struct buckets *b)
 {
     memset(b->ends, is_learned(g) ? top : g->shift, sizeof b->ends);
@@ -182,7 +184,7 @@ static void copy_overwritten(struct sort *s)
     }
 }
 
-/* The array that a partition between splitters neither reads nor writes, if there is one. */
+/* The array that a partition into learned buckets neither reads nor writes, or NULL. */
 static void *spare_array(const struct gpi_radix_cpu_job *c)
 {
     const void *in = c->job.keys_in;
@@ -191,8 +193,8 @@ static void *spare_array(const struct gpi_radix_cpu_job *c)
     return by_quick(c) ? c->keys_tmp : c->job.keys_out;
 }
 
-/* Move all items to their buckets. What that takes is not on the stack any more when these are
- * sorted. False: that is the result. */
+/* Move all items to their buckets; a call, so that its tables have left the stack when these are
+ * sorted. False: the items are sorted already. */
 static __attribute__((noinline)) bool cut(const struct gpi_radix_cpu_job *c, struct buckets *b)
 {
     struct sort s;

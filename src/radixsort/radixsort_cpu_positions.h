@@ -21,11 +21,12 @@ enum {
 #endif
 };
 
-/* What a key has in its word: the bits compared, less the least such number, without `gap` bits
- * that are 0 in all of these and the `dropped` lowest bits, above `at` bits of position. */
+/* How a key and its position make a word. The bits compared are a number, from which the least one
+ * is subtracted; then `gap` bits that are 0 in all keys and the `dropped` lowest bits are taken
+ * out, and what is left stands above the `at` bits of the position. */
 struct packing {
     int begin, dropped, bits, at, gap;
-    int cut;         /* the highest bits of a word that its bucket has */
+    int cut;         /* how many of the highest bits are known by the bucket */
     KEY mask, least; /* of the bits compared */
     KEY below;       /* the bits below the gap */
     KEY left_out;    /* the dropped bits, if they vary */
@@ -114,9 +115,10 @@ static bool find_packing(const struct gpi_radix_job *j, struct packing *p)
     return true;
 }
 
-/* Asks for the values of items i to i + n, and for the lines that keys and values go to, which come
- * while words are sorted, and for keys behind the array. Of fewer items the processor has all lines
- * on their way by itself; those of more leave the cache before they are written. */
+/* Prefetches what is needed after the words are sorted, the values of items i to i + n and the
+ * lines that keys and values go to, and keys behind the array, where the next segment may begin.
+ * For fewer items the processor does so by itself; of more, lines would leave the cache before they
+ * are written. */
 static INLINE void lines_ahead(const struct gpi_radix_job *j, size_t i, size_t n)
 {
     const size_t bytes = j->value_bytes;
@@ -307,7 +309,7 @@ static bool words_hold_keys(const struct gpi_radix_cpu_job *c, const struct pack
     return c->whole && c->job.order.inf == 0 && !p->left_out;
 }
 
-/* What all keys have in common, in the bits that are not compared and by their order. */
+/* What a key has beside its number: the bits that all keys have, and what the order inverts. */
 static KEY common_bits(const struct gpi_radix_job *j, const struct packing *p)
 {
     const KEY flip = (KEY)j->order.flip, first = ((const KEY *)j->keys_in)[0] ^ flip;
@@ -373,9 +375,9 @@ static bool sort_packed(const struct gpi_radix_cpu_job *c, const struct packing 
     return true;
 }
 
-/* Up to these passes cost n items less than words and positions, with AVX2 also those of integers
- * of 4 bytes. Each pass makes the words of floats twice, so these pay only where positions would
- * collect from far away (sort-cpu-10, sort-cpu-11, sort-cpu-27). */
+/* The most passes that sort n items faster than words and positions do: with AVX2 three, as
+ * integers of 4 bytes take. Each pass makes the words of floats twice, so for these more than one
+ * pays only where positions would collect from far away (sort-cpu-10, sort-cpu-11, sort-cpu-27). */
 static int passes_that_pay(const struct gpi_radix_job *j, size_t n)
 {
     return j->order.inf && n <= NEAR_ITEMS ? 1 : FEW_PASSES;

@@ -6,12 +6,14 @@
  */
 enum {
     SAMPLE = 1024, /* words */
-    FEW = 16,      /* longer buckets than this part of all keys are learned from a sample, */
-    CELLS_FEW = 48 /* or of the sample, where cells may be learned */
+    /* Buckets are learned where a digit leaves more than a 16th of all keys, or of the sample, in
+     * one of them; where cells may be learned, a 48th of the sample is enough. */
+    FEW = 16,
+    CELLS_FEW = 48
 };
 
-/* The bits in which a sample of the keys differs: a guess at those in which all of them do. Of each
- * of as many equal pieces one key, at uneven distances, as keys may have a period. */
+/* The bits in which a sample of the keys differs, a guess at those in which all keys do. The sample
+ * has one key out of each of SAMPLE equal pieces, at uneven distances, as keys may be periodic. */
 static uint64_t sample_varying(const struct gpi_radix_job *j, KEY words[SAMPLE], KEY keys[SAMPLE])
 {
     KEY varying = 0;

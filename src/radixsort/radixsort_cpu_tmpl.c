@@ -23,7 +23,7 @@
 #define QUICK 0
 #endif
 
-/* Those of words of 32 and 64 bits, which the units of both widths have. */
+/* Sorts of words of 32 and of 64 bits; the units of both key widths call both. */
 #define QUICK_OF(bits) PASTE(PASTE(gpi_radixsort_quick_, bits), PASTE(_, GPI_ISA_SUFFIX))
 #if QUICK
 gpi_radixsort_quick_fn QUICK_OF(32), QUICK_OF(64);
@@ -55,20 +55,21 @@ enum { SPLIT_FEW = BINS };
 #define passes_that_pay(job, n) ((void)(job), GPI_KEY_BITS / 8)
 #endif
 
-/* A pass moves items by the digit (word >> shift) & mask; by the splitters around their word; or by
- * the cell of it, one of equal ranges of 2^shift words from the least one on. */
+/* How a pass finds the bin of a word: it is the digit (word >> shift) & mask; or how many splitters
+ * are not above the word; or that of the word's cell, where cells are ranges of 2^shift words, the
+ * first of which begins at `least`. */
 struct digit {
     int shift;
     uint8_t mask;
     const KEY *splitters; /* or NULL; ascending */
     int splits;           /* buckets between them */
-    const uint8_t *cells; /* or NULL: a bucket for each; words beyond are in the last one */
+    const uint8_t *cells; /* or NULL: the bin of each; larger words are in the last one */
     KEY least;
 };
 
 enum { CELL_BITS = 12, CELLS = 1 << CELL_BITS };
 
-/* What a pass counts, of one part. */
+/* The counters of a pass, for one part of the items. */
 struct part_counts {
     uint64_t places[BINS];
     bins_u32 counts;
@@ -82,9 +83,9 @@ struct sort {
     uint8_t cells[CELLS];
     uint64_t (*places)[BINS]; /* [part]: where its next item of each bin goes */
     bins_u32 *counts;         /* [part] */
-    struct part_counts alone; /* of a thread that has no other place for them */
+    struct part_counts alone; /* of a sort by one thread inside another sort */
     bool stream;              /* write past the caches */
-    uint8_t *kept;            /* the numbers of learned buckets, once they are counted; or NULL */
+    uint8_t *kept;            /* or NULL: where to keep the bin of each item, if it is learned */
     const KEY *keys_src;
     KEY *keys_dst;
     const void *values_src; /* NULL: the indices */
@@ -125,7 +126,7 @@ static size_t part_begin(const struct gpi_radix_cpu_job *c, size_t part)
     return gpi_part_begin(c->job.n, c->parts, part);
 }
 
-/* A room of the calling thread, for which it waits. */
+/* A room for the calling thread, which waits until one is free. */
 static void *room_open(const struct gpi_radix_cpu_job *c)
 {
     void *room;
@@ -198,7 +199,7 @@ static void fold_tables(bins_u32 *tables, uint32_t *counts)
         counts[b] = tables[0][b] + tables[1][b] + tables[2][b] + tables[3][b];
 }
 
-/* 2. Where each part begins in each bin. */
+/* Where the items of each part go in each bin. */
 static void find_places(struct sort *s)
 {
     uint64_t sum = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segmented sorts on the CPU: offsets checked, long segments by all threads,
- * the others shared out. */
+/* Segmented sorts on the CPU: long segments by all threads together, the others shared out. */
 #include "segsort/segsort_internal.h"
 
 #include "balance/balance_internal.h"
