@@ -57,12 +57,8 @@ ALWAYS_INLINE void add_of(struct gpi_lex_part part, uint32_t bytes, struct share
     if (part.order.inf == 0 && part.stride == bytes) {
         part.stride = bytes;
         const uint64_t flip = share_of(&s, part.order.flip);
-        if (s.low == 0 && flip == 0 && s.mask >> (8 * bytes - 1)) /* all of an unsigned number */
-            for (size_t i = 0; i < n; i++)
-                keys[i] |= gpi_lex_load(&part, item + i) << s.to;
-        else
-            for (size_t i = 0; i < n; i++)
-                keys[i] |= share_of(&s, gpi_lex_load(&part, item + i)) ^ flip;
+        for (size_t i = 0; i < n; i++)
+            keys[i] |= share_of(&s, gpi_lex_load(&part, item + i)) ^ flip;
     } else {
         for (size_t i = 0; i < n; i++)
             keys[i] |= share_of(&s, gpi_lex_word_of(&part, gpi_lex_load(&part, item + i)));
