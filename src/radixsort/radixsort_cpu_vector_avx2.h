@@ -99,19 +99,15 @@ static INLINE lanes set_last(lanes v, size_t set)
     return _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(order));
 }
 
-/* The set of lanes that go right. */
-static INLINE unsigned right_set(lanes v, lanes pivot, bool equal_left)
+/* The set of lanes in which a is above b. */
+static INLINE unsigned above_set(lanes a, lanes b)
 {
 #if GPI_KEY_BITS == 32
-    const lanes one = equal_left ? _mm256_min_epu32(v, pivot) : _mm256_max_epu32(v, pivot);
-    const lanes same = _mm256_cmpeq_epi32(one, v);
-    const unsigned set = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(same));
-    return equal_left ? set ^ 0xff : set;
+    const lanes not_above = _mm256_cmpeq_epi32(_mm256_min_epu32(a, b), a);
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(not_above)) ^ 0xff;
 #else
-    const lanes a = ordered(v), b = ordered(pivot);
-    const lanes more = equal_left ? _mm256_cmpgt_epi64(a, b) : _mm256_cmpgt_epi64(b, a);
-    const unsigned set = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(more));
-    return equal_left ? set : set ^ 0xff;
+    const lanes above = _mm256_cmpgt_epi64(ordered(a), ordered(b));
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(above));
 #endif
 }
 
@@ -119,7 +115,8 @@ static INLINE unsigned right_set(lanes v, lanes pivot, bool equal_left)
  * need no masks. */
 static INLINE void part_lanes(struct partition *p, lanes v, size_t n, bool room)
 {
-    const unsigned above = right_set(v, all_lanes(p->pivot), p->equal_left);
+    const lanes pivot = all_lanes(p->pivot);
+    const unsigned above = p->equal_left ? above_set(v, pivot) : above_set(pivot, v) ^ 0xff;
     const unsigned right = room ? above : above & ((1u << n * NARROW_EACH) - 1);
     const size_t to_right = (size_t)__builtin_popcount(right) / NARROW_EACH, to_left = n - to_right;
     const lanes both = set_last(v, right);
