@@ -84,13 +84,13 @@ static void move_few(const uint32_t *places, const void *in, size_t start, size_
 void gpi_radixsort_few(const struct gpi_radix_job *j, size_t start, size_t n)
 {
     const int begin = j->begin_bit;
-    const struct gpi_radix_order order = j->order;
+    const struct gpi_radix_order *o = &j->order;
     const uint64_t mask = ~(uint64_t)0 >> (64 - (j->end_bit - begin));
     uint64_t words[GPI_RADIX_FEW];
     uint32_t places[GPI_RADIX_FEW];
     for (size_t i = 0; i < n; i++) {
         WITH_BYTES(bytes, j->key_bytes, words[i] = gpi_word_at(j->keys_in, bytes, start + i));
-        words[i] = sort_word(&order, kind_of(&order), words[i]) >> begin & mask;
+        words[i] = sort_word(o, kind_of(o), words[i]) >> begin & mask;
     }
     for (size_t i = 0; i < n; i++) {
         uint32_t before = 0;
