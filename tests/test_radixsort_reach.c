@@ -8,25 +8,29 @@
 struct reach {
     uint32_t least; /* from this order word on, 2^32 being 0 again, as many words */
     uint32_t words;
-    bool away; /* and one far from them, which hardly a sample has */
+    bool away;   /* and one far from them, which hardly a sample has */
+    bool skewed; /* more of them are close to the least */
 };
 
 static const struct reach reaches[] = {
-    {0x7ffffc18, 2000, false}, /* around zero */
-    {0xfffffc18, 2000, false}, /* both ends of the range */
-    {0x7fffff80, 256, false},
-    {0x7fffff80, 257, false}, /* a digit, and a word more */
-    {0x00ffff00, 65536, false},
-    {0x00ffff01, 65536, false},
-    {0x01fffe00, 65537, false},
-    {0x7ff80000, 1 << 24, false},
-    {0x7ff80000, (1 << 24) + 1, false}, /* three digits */
-    {0x3ffff000, 70000, false},
-    {0x1ffffff0, 3, false},
-    {0, 3000, false},
-    {0xfffff448, 3000, false}, /* the first words, and the last */
-    {0x7ffffc18, 2000, true},
-    {0xfff00000, 50000, true},
+    {0x7ffffc18, 2000, false, false}, /* around zero */
+    {0xfffffc18, 2000, false, false}, /* both ends of the range */
+    {0x7fffff80, 256, false, false},
+    {0x7fffff80, 257, false, false}, /* a digit, and a word more */
+    {0x00ffff00, 65536, false, false},
+    {0x00ffff01, 65536, false, false},
+    {0x01fffe00, 65537, false, false},
+    {0x7ff80000, 1 << 24, false, false},
+    {0x7ff80000, (1 << 24) + 1, false, false}, /* three digits */
+    {0x3ffff000, 70000, false, false},
+    {0x1ffffff0, 3, false, false},
+    {0, 3000, false, false},
+    {0xfffff448, 3000, false, false}, /* the first words, and the last */
+    {0x7ffffc18, 2000, true, false},
+    {0xfff00000, 50000, true, false},
+    {0x7ff80000, 1 << 22, false, true},
+    {0x7ff80000, 1 << 22, true, true}, /* more than three digits, as only counts say */
+    {0x7fff8000, 1 << 14, true, true},
 };
 enum { COUNT = sizeof reaches / sizeof *reaches };
 
@@ -54,7 +58,10 @@ static void fill(const struct reach *r, const struct way *w, size_t n, uint32_t 
 {
     uint64_t state = t_seed() + r->words;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t near = r->least + (uint32_t)t_random_below(&state, r->words);
+        uint64_t at = t_random_below(&state, r->words);
+        for (int j = 0; j < 2 && r->skewed; j++)
+            at = at * t_random_below(&state, r->words) / r->words;
+        const uint32_t near = r->least + (uint32_t)at;
         const uint32_t word = r->away && i == n / 2 + 7 ? r->least ^ 0x77700000 : near;
         keys[i] = key_of_word(w->dtype, word) << w->begin << (32 - w->end) >> (32 - w->end);
     }

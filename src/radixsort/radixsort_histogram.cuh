@@ -97,10 +97,12 @@ template <class K> GPI_DEVICE bool looks_for_passes(const RadixKeys<K> &job)
            job.items() < radix_tuning.map_items && !job.for_visitor;
 }
 
-/* The word that tells a block of such a sort to stop its first count: one for each block, as blocks
- * that read the same word wait for each other in the L2. They lie in the table of second counts,
- * which is zero until keys are counted again, and which passes do not use; larger sorts, whose
- * sample is counted there, have no such words. */
+/* The word that tells a block of such a sort to stop a count, one of enum radix_stop: one for each
+ * block, as blocks that read the same word wait for each other in the L2. They lie in the table of
+ * second counts, which is zero until keys are counted again, and which passes do not use; larger
+ * sorts, whose sample is counted there, have no such words. */
+enum radix_stop { radix_stop_buckets = 1, radix_stop_digits };
+
 template <class K> GPI_DEVICE uint32_t *stop_of_block(const RadixKeys<K> &job, uint32_t block)
 {
     return job.recount + block * 8 % (1u << radix_bucket_bits_max);

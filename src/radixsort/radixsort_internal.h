@@ -125,8 +125,9 @@ enum gpi_radix_route {
 };
 
 /* Why keys are not counted: buckets would not fit; the same, and the sample of splitters is there;
- * words are so close together that few passes follow. */
-enum { gpi_radix_skewed = 1, gpi_radix_sampled, gpi_radix_close };
+ * words are so close together that few passes may follow. Plus `looked` if the first block of a
+ * large sort has seen that while others counted. */
+enum { gpi_radix_skewed = 1, gpi_radix_sampled, gpi_radix_close, gpi_radix_looked };
 
 /* What learning a map of words to buckets writes (radixsort_map_learn.cuh). */
 struct gpi_radix_map {

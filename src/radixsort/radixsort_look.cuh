@@ -36,9 +36,10 @@ template <int T> GPI_DEVICE bool are_even(uint32_t bucket, uint32_t first, uint3
  * At a word for each thread, the same in all blocks, so that none waits: the bits that vary in
  * these, from byte 0 to byte 1 of what is returned; byte 2: whether buckets are so full that all
  * keys would be counted in vain, and levels, splitters, a map or passes follow, and from its fifth
- * bit on how many bits more divide buckets; byte 3: whether passes are to follow in place of
- * splitters. A call that is given no more than the job and returns a number, as an object that a
- * call is given the address of is in memory for all that follows, in the loops over tiles, too.
+ * bit on how many bits more divide buckets; byte 3: whether words are so close together that
+ * passes are to follow in place of splitters, or may in place of a map. A call that is given no
+ * more than the job and returns a number, as an object that a call is given the address of is in
+ * memory for all that follows, in the loops over tiles, too.
  */
 template <int T, bool FLOAT, bool LARGE, class K>
 __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
@@ -94,11 +95,13 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
                                                         : varying_digits(job, differ) > 1;
     const bool in_vain = excess > (int)(T / radix_tuning.sample_excess) && follows;
     bool close = false;
+    const uint32_t range =
+        job.levels_or_map ? 1u << radix_bits * radix_tuning.digits_close : job.close_range;
     if constexpr (radix_has_reach<K>)
-        if (in_vain && job.close_range) {
+        if (in_vain && range) {
             const uint32_t compared = (word & job.compared()) >> job.begin;
             const uint2 ends = block_ends(compared, compared, table);
-            close = ends.y - ends.x < job.close_range;
+            close = ends.y - ends.x < range;
         }
     if (in_vain && !close && blockIdx.x == 0 && threadIdx.x == 0 &&
         (!LARGE || radix_by_splitters<K> || job.split_bits))

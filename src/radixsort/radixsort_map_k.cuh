@@ -249,6 +249,8 @@ __global__ void __launch_bounds__(T, 1) radix_map_k(const __grid_constant__ Radi
     if (job.plan->route != gpi_radix_route_levels_or_map)
         return;
     job.take_items();
+    for (int i = blockIdx.x * T + threadIdx.x; i < (int)sizeof(K) * radix_bins; i += gridDim.x * T)
+        job.starts[i] = 0; /* where digits were counted before the sample spoke for a map */
     if (sort_by_map<MapKernel<K, FLOAT, VB, T, I>, RadixJobOf<K, VB>, T>(job))
         return;
     using Work = PartitionKernel<K, FLOAT, VB, T, PASS_ITEMS, true>;

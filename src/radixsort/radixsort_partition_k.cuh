@@ -46,6 +46,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     GridBarrier barrier;
     bool all_equal = false; /* by the bits that are compared */
     bool in_vain = false;   /* to count all keys, by look() */
+    bool looked = false;    /* and uneven, by the first block, which now looks for a map */
     int more = 0;           /* bits of buckets, by a few words */
     BucketsOfFew<VB && LARGE> of_few;
 
@@ -180,13 +181,19 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         if constexpr (looks_ahead)
             if (job.split_bits && blockIdx.x < looking() && gridDim.x > looking())
                 look_ahead<T, FLOAT, K>(job);
+        uint32_t seen = 0;
         if constexpr (looks_early)
             if (blockIdx.x == 0 && gridDim.x > 1 && looks_for_passes(job))
-                look_for_passes<T, FLOAT, K>(job);
+                seen = look_for_passes<T, FLOAT, K>(job);
         count(t, counts);
-        barrier.wait();
+        barrier.arrive(gridDim.x);
+        if constexpr (looks_early)
+            if (seen)
+                look_for_map<T, K>(job, seen);
+        barrier.wait_for_others();
         if ((looks_ahead || looks_early) && job.plan->skewed) {
             in_vain = looks_ahead && job.plan->skewed != gpi_radix_close;
+            looked = looks_early;
             return false;
         }
         const BitRange exact = varying_range(job, job.plan->varying);
@@ -311,34 +318,22 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         }
     }
 
-    GPI_DEVICE void count_passes()
+    /* False if a map follows. */
+    GPI_DEVICE bool count_passes()
     {
         job.template clear_states<T>(tiles());
-        count_digits<T, FLOAT, K>(job, (uint32_t *)memory);
+        count_digits<T, FLOAT, K, looks_early>(job, (uint32_t *)memory, looked);
         barrier.wait();
+        if constexpr (looks_early)
+            if (looked && map_follows(job)) {
+                if (blockIdx.x == 0 && threadIdx.x == 0)
+                    job.plan->route = gpi_radix_route_levels_or_map;
+                return false;
+            }
         if (blockIdx.x == 0)
             plan_passes<K>(job, (uint64_t *)memory);
         barrier.wait();
-    }
-
-    /* to[i] = from[i], or i; several loads of a thread are on their way at once. */
-    template <class X> GPI_DEVICE void copy(const X *from, uint64_t n, X *to) const
-    {
-        constexpr int batch = 8;
-        const uint64_t threads = (uint64_t)gridDim.x * T;
-        uint64_t i = (uint64_t)blockIdx.x * T + threadIdx.x;
-        auto item = [=](uint64_t at) { return from ? __ldcs(from + at) : (X)at; };
-        for (; i + (batch - 1) * threads < n; i += batch * threads) {
-            X x[batch];
-#pragma unroll
-            for (int j = 0; j < batch; j++)
-                x[j] = item(i + j * threads);
-#pragma unroll
-            for (int j = 0; j < batch; j++)
-                __stcs(to + i + j * threads, x[j]);
-        }
-        for (; i < n; i += threads)
-            to[i] = item(i);
+        return true;
     }
 
     GPI_DEVICE void finish_values(uint32_t place) const
@@ -346,9 +341,9 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         const void *from = job.values[place];
         void *to = job.values[gpi_radix_out];
         if (job.values_at(place).is_narrow())
-            copy((const uint8_t *)from, job.items() * job.value_bytes, (uint8_t *)to);
+            copy_by_all<T>((const uint8_t *)from, job.items() * job.value_bytes, (uint8_t *)to);
         else
-            copy((const V *)from, job.items(), (V *)to);
+            copy_by_all<T>((const V *)from, job.items(), (V *)to);
     }
 
     /* What the passes left elsewhere goes to the output. */
@@ -360,7 +355,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         const bool copy_keys = job.keys_wanted && job.keys[from] != job.keys[gpi_radix_out];
         const bool copy_values = VB > 0 && job.values[from] != job.values[gpi_radix_out];
         if (copy_keys)
-            copy(job.keys[from], job.items(), job.keys[gpi_radix_out]);
+            copy_by_all<T>(job.keys[from], job.items(), job.keys[gpi_radix_out]);
         if constexpr (VB > 0)
             if (copy_values)
                 finish_values(from);
@@ -415,7 +410,8 @@ __global__ void __launch_bounds__(T, 1)
         if (blockIdx.x == 0 && threadIdx.x == 0)
             job.plan->route = gpi_radix_route_done;
     } else if (!kernel.all_equal) {
-        kernel.count_passes();
+        if (!kernel.count_passes())
+            return;
         kernel.template partitions<typename Work::Passes>(false);
     }
     kernel.finish();

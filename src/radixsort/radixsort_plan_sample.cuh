@@ -19,17 +19,6 @@ GPI_DEVICE void join_buckets(const RadixKeys<K> &job, int more, int bits, uint32
     }
 }
 
-/* By one thread: what follows in place of counts. */
-template <class K>
-GPI_DEVICE void skip_counts(const RadixKeys<K> &job, bool close, gpi_radix_map_kind map)
-{
-    job.plan->skewed = close ? gpi_radix_close : gpi_radix_skewed;
-    if (close || !map)
-        return;
-    job.plan->mapped = map;
-    job.plan->route = gpi_radix_route_levels_or_map;
-}
-
 /* By one block: decides from the sample whether counting all keys is pointless, as buckets will not
  * fit; the limits are those of plan_buckets(), widened by the error of a sample. Levels, a map or
  * passes follow then. Before that plan.bits becomes how many bits more divide the buckets, which
@@ -92,32 +81,51 @@ __device__ __noinline__ void plan_sample(const RadixKeys<K> &job, Top t, int bit
         job.plan->route =
             job.plan->skewed ? gpi_radix_route_levels_or_map : gpi_radix_route_undecided;
     } else if (unfit && digits > 0) {
-        skip_counts(job, close, ways.map);
+        job.plan->skewed = close ? gpi_radix_close : gpi_radix_skewed;
+        if (!close && ways.map) {
+            job.plan->mapped = ways.map;
+            job.plan->route = gpi_radix_route_levels_or_map;
+        }
     }
 }
 
-/* By the first block, while the others count: whether they do so in vain, as a map follows, or
- * passes do. */
-template <int T, bool FLOAT, class K>
-__device__ __noinline__ void look_for_passes(const RadixKeys<K> &job)
+/* By the first block: the others stop a count that is of no use. */
+template <int T, class K> GPI_DEVICE void stop_others(const RadixKeys<K> &job, radix_stop what)
 {
-    extern __shared__ __align__(16) char memory[];
+    for (uint32_t block = threadIdx.x; block < gridDim.x; block += T)
+        *(volatile uint32_t *)stop_of_block(job, block) = what;
+}
+
+/* By the first block, while the others count buckets: what it sees, if they do so in vain, or 0. */
+template <int T, bool FLOAT, class K>
+__device__ __noinline__ uint32_t look_for_passes(const RadixKeys<K> &job)
+{
+    for (int j = 0; j < SampleOf<K>::each; j++) /* what a map is asked for lies in the L2 then */
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(sampled_key<T>(job, j)));
     const uint32_t seen = look<T, FLOAT, true, K>(job);
     if (!(seen >> 16 & 1))
-        return;
+        return 0;
+    stop_others<T>(job, radix_stop_buckets);
+    if (threadIdx.x == 0)
+        job.plan->skewed = gpi_radix_looked + (seen >> 24 ? gpi_radix_close : gpi_radix_skewed);
+    return seen;
+}
+
+/* Then, while they count digits for passes: whether a map is tried. Where words may be close
+ * together the counts are asked first, unless there are few words. */
+template <int T, class K>
+__device__ __noinline__ void look_for_map(const RadixKeys<K> &job, uint32_t seen)
+{
+    extern __shared__ __align__(16) char memory[];
     const uint64_t vary = ~0ull >> (64 - (seen >> 8 & 0xff)) >> (seen & 0xff) << (seen & 0xff);
-    __syncthreads();
     const UnevenWays ways =
         uneven_ways<T, true>(job, varying_digits(job, vary), (uint32_t *)memory);
-    const bool close = !ways.few && ways.bits <= radix_tuning.close_bits;
-    /* Counts of all keys say whether these digits are enough. */
-    if (!close && !ways.few && ways.bits <= radix_bits * radix_tuning.digits_close)
+    if (!ways.map)
         return;
-    for (uint32_t block = threadIdx.x; block < gridDim.x; block += T)
-        *(volatile uint32_t *)stop_of_block(job, block) = 1;
-    if (threadIdx.x > 0)
-        return;
-    skip_counts(job, close, ways.map);
+    if (threadIdx.x == 0)
+        job.plan->mapped = ways.map;
+    if (ways.few || !(seen >> 24))
+        stop_others<T>(job, radix_stop_digits);
 }
 
 } // namespace GPI_SPACE

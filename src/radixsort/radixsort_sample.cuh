@@ -101,7 +101,6 @@ struct Repeats {
     uint32_t often;     /* the others that are there more than once, each time */
     uint32_t hot;       /* the same of words that it has radix_tuning.hot_words times or more */
     uint32_t low, high; /* all but a few of the outermost words are between them */
-    int all_bits;       /* of the range of all */
 };
 
 constexpr uint32_t clumps_max = 4095; /* buckets, of which a row of 16 bits has 4 bits more */
@@ -112,10 +111,10 @@ template <class K> struct SampleOf {
     K of[each];
 };
 
-/* Bits of the range of a block's words, of which each thread has N; low and high are its ends
- * without the warps with the lowest and the highest word, as one may be far from all others. */
+/* The ends of a block's words, of which each thread has N, without the warps with the lowest and
+ * the highest word, as one may be far from all others. */
 template <int T, int N, class K>
-GPI_DEVICE int range_bits(const K (&word)[N], K *ends, K &low, K &high)
+GPI_DEVICE void inner_range(const K (&word)[N], K *ends, K &low, K &high)
 {
     constexpr uint32_t warps = T / 32;
     static_assert(warps > 1 && warps <= 16, "a warp has all ends");
@@ -135,10 +134,8 @@ GPI_DEVICE int range_bits(const K (&word)[N], K *ends, K &low, K &high)
     const bool mine = lane_id() < warps;
     low = warp_sorted(mine ? ends[lane_id()] : (K) ~(K)0);
     high = warp_sorted(mine ? ends[warps + lane_id()] : (K)0);
-    const K least = __shfl_sync(all_lanes, low, 0), most = __shfl_sync(all_lanes, high, 31);
     low = __shfl_sync(all_lanes, low, 1);
     high = __shfl_sync(all_lanes, high, 30);
-    return most > least ? 64 - __clzll((long long)(uint64_t)(most - least)) : 0;
 }
 
 /*
@@ -185,18 +182,22 @@ __device__ __noinline__ uint32_t pairs_in_buckets(SampleOf<uint32_t> words, uint
     return block_sums<T>(sum, sums).y;
 }
 
-/* A word from some place in each of as many equal pieces of the array. */
-template <int T, class K> GPI_DEVICE SampleOf<K> sample_words(const RadixKeys<K> &job)
+/* Key j of a thread's, at some place in one of as many equal pieces of the array. */
+template <int T, class K> GPI_DEVICE const K *sampled_key(const RadixKeys<K> &job, int j)
 {
     constexpr uint32_t sample = radix_tuning.repeats_sample;
     static_assert(sample == SampleOf<K>::each * T, "all threads have as many words");
     const uint64_t apart = job.items() / sample;
+    const uint32_t i = threadIdx.x + j * T;
+    return job.keys[gpi_radix_in] + i * apart + __umulhi(i * 0x9e3779b1u, (uint32_t)apart);
+}
+
+template <int T, class K> GPI_DEVICE SampleOf<K> sample_words(const RadixKeys<K> &job)
+{
     SampleOf<K> words;
 #pragma unroll
     for (int j = 0; j < SampleOf<K>::each; j++) {
-        const uint32_t i = threadIdx.x + j * T;
-        const uint64_t at = i * apart + __umulhi(i * 0x9e3779b1u, (uint32_t)apart);
-        const K word = job.order.template word<true>(job.keys[gpi_radix_in][at]);
+        const K word = job.order.template word<true>(*sampled_key<T>(job, j));
         words.of[j] = (K)(word & job.compared());
     }
     return words;
@@ -245,8 +246,8 @@ __device__ __noinline__ Repeats sample_repeats(SampleOf<uint32_t> sampled, uint3
     static_assert(sample <= 1024, "sums fit");
     pairs = block_sums<T>(pairs, sums).y;
     many = block_sums<T>(many, sums).y;
-    Repeats repeats = {pairs & 0xfffff, pairs >> 20, many & 0xffff, many >> 16, 0, 0, 0};
-    repeats.all_bits = range_bits<T>(sampled.of, sums + 32, repeats.low, repeats.high);
+    Repeats repeats = {pairs & 0xfffff, pairs >> 20, many & 0xffff, many >> 16, 0, 0};
+    inner_range<T>(sampled.of, sums + 32, repeats.low, repeats.high);
     return repeats;
 }
 
@@ -259,7 +260,6 @@ __device__ __noinline__ Repeats sample_repeats(SampleOf<uint32_t> sampled, uint3
 struct UnevenWays {
     enum gpi_radix_map_kind map;
     bool few; /* words, however close they are */
-    int bits; /* of the range of the sample's compared bits; 32: not known */
 };
 
 /* By one block: the way that a sample speaks for. A call, as it costs registers of the loops over
@@ -271,12 +271,11 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
     const SampleOf<K> words = sample_words<T>(job);
     __syncthreads();
     if (are_few<T>(words, shared))
-        return {gpi_radix_marked, true, 32};
+        return {gpi_radix_marked, true};
     const uint64_t n = job.items(), buckets = map_buckets(n, job.bucket_max);
     const Repeats repeats = sample_repeats<T>(words, shared);
-    const int bits = repeats.all_bits - job.begin;
     if (repeats.hot >= sample - sample / radix_tuning.hot_rest)
-        return {gpi_radix_marked, true, bits};
+        return {gpi_radix_marked, true};
     const uint64_t repeated = repeats.pairs * n / (sample * sample / 2);
     const int inner = 32 - __clz((int)(max(repeats.high, repeats.low) - repeats.low));
     const bool close = repeated << inner <= buckets << radix_tuning.map_close_bits;
@@ -286,7 +285,7 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
         others > sample / radix_tuning.others_few &&
         (repeats.twice < 2 || repeats.twice * n / (sample * others / 2) <= job.repeats_max);
     if (n >= radix_tuning.map_items || (!rare && !close))
-        return {gpi_radix_unmapped, false, bits};
+        return {gpi_radix_unmapped, false};
     bool clumped = false;
     if (others > sample / 2) { /* or most are of words that a map has buckets of their own for */
         const uint32_t most = min((uint32_t)buckets, clumps_max);
@@ -295,10 +294,7 @@ __device__ __noinline__ UnevenWays sampled_ways(const RadixKeys<K> &job, uint32_
         clumped = all - repeats.pairs > radix_tuning.clumped * smooth + sample / 16;
     }
     const bool marked = rare && repeats.often;
-    return {clumped  ? gpi_radix_unmapped
-            : marked ? gpi_radix_marked
-                     : gpi_radix_mapped,
-            false, bits};
+    return {clumped ? gpi_radix_unmapped : marked ? gpi_radix_marked : gpi_radix_mapped, false};
 }
 
 /* The same; digits: the passes that there would be. */
@@ -309,7 +305,7 @@ GPI_DEVICE UnevenWays uneven_ways(const RadixKeys<K> &job, int digits, uint32_t 
         if (job.levels_or_map && job.items() >= radix_tuning.mapped_items &&
             digits > radix_tuning.digits_few)
             return sampled_ways<T>(job, shared);
-    return {gpi_radix_unmapped, false, 32};
+    return {gpi_radix_unmapped, false};
 }
 
 } // namespace GPI_SPACE
