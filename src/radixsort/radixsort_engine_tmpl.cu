@@ -313,13 +313,13 @@ void set_buckets(const gp_context *ctx, const gpi_radix_engine_args *args,
         job.by_values = layout.by_values;
     }
     job.bucket_max = (uint32_t)(job.by_values ? job.n / radix_tuning.values_share : most);
-    /* Words that repeat go as fast by passes beside values, until a map would follow. */
-    const bool splits = radix_is_small(job.n) || (radix_has_splits<Key, VB, true> &&
-                                                  (!VB || job.n >= radix_tuning.mapped_items));
+    const bool small = radix_is_small(job.n), splits = small || radix_has_splits<Key, VB, true>;
     job.split_bits = job.bucket_bits && splits ? split_bits_of<VB, false>(ctx, job, layout) : 0;
     /* Those of keys alone are as fast up to there (skew-59). */
-    const bool close = VB > 0 ? job.n >= radix_tuning.close_items : !radix_is_small(job.n);
-    job.close_range = job.split_bits && close ? 1u << radix_tuning.close_bits : 0;
+    const bool close = VB > 0 ? job.n >= radix_tuning.close_items : !small;
+    const bool wide = VB > 0 && !small && job.n < radix_tuning.mapped_items;
+    const int close_bits = wide ? radix_tuning.close_bits_wide : radix_tuning.close_bits;
+    job.close_range = job.split_bits && close ? 1u << close_bits : 0;
     job.levels_or_map = job.bucket_bits && !job.split_bits && layout.levels_or_map;
     if (job.levels_or_map && radix_by_splitters<Key>)
         job.rounds_bits = split_bits_of<VB, true>(ctx, job, layout);

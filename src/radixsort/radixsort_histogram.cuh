@@ -117,8 +117,7 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
                                            uint64_t sample_stride, uint32_t *counts,
                                            uint32_t *table, uint32_t idle = 0)
 {
-    const bool looks = !STOPS || looks_for_passes(job);
-    idle = gridDim.x > idle && looks ? idle : 0;
+    idle = gridDim.x > idle ? idle : 0;
     const uint32_t blocks = gridDim.x - idle;
     if (blockIdx.x < idle)
         return;
@@ -141,7 +140,7 @@ __device__ __noinline__ void count_buckets(const RadixKeys<K> &job, int shift, i
     const K *const keys = job.keys[gpi_radix_in];
     if constexpr (STOPS) {
         const volatile uint32_t *const stop = stop_of_block(job, blockIdx.x);
-        const bool first = looks && counts == job.buckets; /* or what is there are counts */
+        const bool first = looks_for_passes(job) && counts == job.buckets; /* or these are counts */
         auto stops = [&] { return first && *stop != 0; };
         if (__syncthreads_or(
                 !for_each_key<T>(keys, job.items(), blockIdx.x - idle, blocks, count, stops)))

@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(T, 1)
         return;
     job.take_items();
     if constexpr (ROUNDS) /* a kernel of its own: beside this code levels take up to 1.05 as long */
-        if (split_array<K, VB, T, true>(job))
+        if (split_array<K, VB, T, true, true>(job))
             return;
     using Work = LevelsKernel<K, FLOAT, VB, T, I>;
     Work levels = {job, memory, {&job.plan->level_arrived, 0}};

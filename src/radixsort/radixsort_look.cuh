@@ -111,18 +111,18 @@ __device__ __noinline__ uint32_t look(const RadixKeys<K> &job)
            (uint32_t)more << 20 | (uint32_t)close << 24;
 }
 
-/* Blocks of a small sort that look while others count: one for each T / 32 runs of a sample. */
+/* Blocks of a sort that look while others count: one for each T / 32 runs of a sample. */
 template <int T, class K> GPI_DEVICE uint32_t looking_blocks(const RadixKeys<K> &job)
 {
     return max(Splitters<K>::of(job).sample_items() / (T / 32 * split_run), 1u);
 }
 
 /* By these: whether others count in vain, which the plan says in `skewed`; then also the sample. */
-template <int T, bool FLOAT, class K>
+template <int T, bool FLOAT, bool LARGE, class K>
 __device__ __noinline__ void look_ahead(const RadixKeys<K> &job)
 {
-    const uint32_t seen = look<T, FLOAT, false, K>(job) >> 16;
-    const bool close = seen >> 8;
+    const uint32_t looked = look<T, FLOAT, LARGE, K>(job), seen = looked >> 16 & 1;
+    const bool close = looked >> 24;
     if (seen && !close)
         take_sample<T>(job, blockIdx.x, looking_blocks<T>(job));
     if (seen && blockIdx.x == 0 && threadIdx.x == 0)

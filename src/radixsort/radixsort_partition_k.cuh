@@ -39,7 +39,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     /* Passes of keys alone are left to radixsort_bit_passes.cuh. */
     static constexpr bool passes_follow = LARGE && radix_by_splitters<K> && VB == 0;
     static constexpr bool looks_early = LARGE && radix_by_map<K> && VB <= 4;
-    static constexpr bool looks_ahead = !LARGE && radix_has_splits<K, VB, LARGE>;
+    static constexpr bool looks_ahead = radix_has_splits<K, VB, LARGE>;
 
     const RadixJob<K, V> &job;
     char *memory;
@@ -71,8 +71,9 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
     GPI_DEVICE uint32_t looking() const
     {
         if constexpr (looks_ahead)
-            return job.split_bits ? looking_blocks<T>(job) : 1;
-        return looks_early;
+            if (job.split_bits)
+                return LARGE && may_look() ? 0 : looking_blocks<T>(job);
+        return LARGE ? looks_early && looks_for_passes(job) : 1;
     }
 
     /* By the same code whenever keys are counted. */
@@ -180,7 +181,7 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
         Top t = top(vary);
         if constexpr (looks_ahead)
             if (job.split_bits && blockIdx.x < looking() && gridDim.x > looking())
-                look_ahead<T, FLOAT, K>(job);
+                look_ahead<T, FLOAT, LARGE, K>(job);
         uint32_t seen = 0;
         if constexpr (looks_early)
             if (blockIdx.x == 0 && gridDim.x > 1 && looks_for_passes(job))
@@ -192,8 +193,8 @@ template <class K, bool FLOAT, int VB, int T, int I, bool LARGE> struct Partitio
                 look_for_map<T, K>(job, seen);
         barrier.wait_for_others();
         if ((looks_ahead || looks_early) && job.plan->skewed) {
-            in_vain = looks_ahead && job.plan->skewed != gpi_radix_close;
-            looked = looks_early;
+            in_vain = looks_ahead && job.plan->skewed == gpi_radix_sampled;
+            looked = looks_early && job.plan->skewed >= gpi_radix_looked;
             return false;
         }
         const BitRange exact = varying_range(job, job.plan->varying);
@@ -393,7 +394,7 @@ __global__ void __launch_bounds__(T, 1)
             buckets = kernel.count_buckets_of_top();
             if constexpr (radix_has_splits<K, VB, LARGE>)
                 if ((kernel.in_vain || job.plan->route == gpi_radix_route_splitters) &&
-                    split_array<K, VB, T>(job))
+                    split_array<K, VB, T, LARGE>(job))
                     return;
         }
         if (!Work::passes_follow && ((LARGE && radix_by_splitters<K> && kernel.in_vain) ||

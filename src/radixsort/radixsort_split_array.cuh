@@ -18,11 +18,12 @@ namespace GPI_SPACE
 {
 
 /* Keys of integers, too, take the order of floats, as the code is there once then. */
-template <class K, int VB, int T, bool ROUNDS> struct SplitArray {
+template <class K, int VB, int T, bool LARGE, bool ROUNDS> struct SplitArray {
     using V = typename Payload<VB>::type;
     using Job = RadixJob<K, V>;
     using Memory = SplitMemory<K, VB, T, ROUNDS>;
-    static constexpr uint32_t warps = T / 32, batch = ROUNDS ? 8 : 4; /* rows */
+    static constexpr uint32_t warps = T / 32, batch = LARGE ? 8 : 4; /* rows */
+    static constexpr bool asks = LARGE && !ROUNDS && VB > 0;         /* whether passes are faster */
 
     static constexpr uint32_t one_run = 1 << 16; /* beside a number of items */
 
@@ -400,7 +401,7 @@ template <class K, int VB, int T, bool ROUNDS> struct SplitArray {
         }
     }
 
-    /* True if blocks can sort the buckets, which have their items then. */
+    /* True if blocks can and should sort the buckets, which have their items then. */
     GPI_DEVICE bool run() const
     {
         GridBarrier barrier = {ROUNDS ? &job.plan->map_arrived : &job.plan->split_arrived, 0};
@@ -408,10 +409,12 @@ template <class K, int VB, int T, bool ROUNDS> struct SplitArray {
             take_sample<T>(job, blockIdx.x, gridDim.x);
             barrier.wait();
         }
-        rank_sample<T>(job);
+        rank_sample<T, asks>(job);
         if constexpr (VB > 0) /* they are needed last */
             job.values_at(gpi_radix_in, first).prefetch(count);
         barrier.wait();
+        if (asks && are_clumped<T>(job))
+            return false;
         find_buckets();
         sum_warps();
         barrier.arrive(gridDim.x);
@@ -428,10 +431,10 @@ template <class K, int VB, int T, bool ROUNDS> struct SplitArray {
 };
 
 /* A call: between the lines of other sorts its code would cost them microseconds. */
-template <class K, int VB, int T, bool ROUNDS = false>
+template <class K, int VB, int T, bool LARGE, bool ROUNDS = false>
 __device__ __noinline__ bool split_array(const RadixJobOf<K, VB> &job)
 {
-    using Work = SplitArray<K, VB, T, ROUNDS>;
+    using Work = SplitArray<K, VB, T, LARGE, ROUNDS>;
     extern __shared__ __align__(16) char memory[];
     __shared__ typename Work::Job shared;
     static_assert(sizeof(job) % sizeof(uint32_t) == 0, "whole words");

@@ -93,6 +93,9 @@ template <class K, int VB, int T, bool ROUNDS> struct SplitMemory {
     }
 };
 
+/* Words of the sample in a bucket that are looked at, of every second one. */
+constexpr uint32_t split_between = 8;
+
 /* The splitters as they stand in the sorted sample, where some may be equal. Number b is the lower
  * bound of bucket b, so there is no number 0. */
 template <class K> struct Splitters {
@@ -130,6 +133,13 @@ template <class K> struct Splitters {
     GPI_DEVICE K *raw() const
     {
         return sample() + sample_items();
+    }
+
+    /* split_between words of every second bucket, in order. Entries may lie over the last of them,
+     * and are written when all blocks have read these. */
+    GPI_DEVICE K *between() const
+    {
+        return raw() + buckets();
     }
 
     /* The least word of a bucket. */
@@ -268,8 +278,9 @@ GPI_DEVICE void add_before(const K *run, bool is_before, const K (&word)[N], uin
 }
 
 /* The splitters of the sample: each block ranks the words of a run, every warp among some runs.
- * Equal words have the order that they are in. */
-template <int T, class K> __device__ __noinline__ void rank_sample(const RadixKeys<K> &job)
+ * Equal words have the order that they are in. BETWEEN: and words between them. */
+template <int T, bool BETWEEN, class K>
+__device__ __noinline__ void rank_sample(const RadixKeys<K> &job)
 {
     extern __shared__ __align__(16) char memory[];
     constexpr uint32_t rows = split_run / 32, batch = 16 / sizeof(K);
@@ -296,8 +307,15 @@ template <int T, class K> __device__ __noinline__ void rank_sample(const RadixKe
         for (uint32_t i = 0; i < rows; i++)
             atomicAdd(&ranks[i * 32 + lane_id()], before[i]);
         __syncthreads();
-        if (threadIdx.x < split_run && ranks[threadIdx.x] % apart == 0)
-            splitters.raw()[ranks[threadIdx.x] / apart] = words[run * split_run + threadIdx.x];
+        if (threadIdx.x < split_run) {
+            const uint32_t each = apart / split_between;
+            const uint32_t rank = ranks[threadIdx.x], b = rank / apart;
+            const K own = words[run * split_run + threadIdx.x];
+            if (rank % apart == 0)
+                splitters.raw()[b] = own;
+            if (BETWEEN && b % 2 == 0 && rank % each == 0)
+                splitters.between()[b / 2 * split_between + rank % apart / each] = own;
+        }
         __syncthreads();
     }
 }
@@ -332,6 +350,33 @@ template <int T> __device__ __noinline__ uint2 split_sums(uint32_t value)
     const uint32_t other = lane_id() < T / 32 ? sums[lane_id()] : 0;
     const uint32_t before = warp_sum(lane_id() < threadIdx.x / 32 ? other : 0);
     return make_uint2(before + upto - value, warp_sum(other));
+}
+
+/* By a block: whether it would take long to sort buckets, as many items are in bins with others
+ * whose words are equal or close: of the sample's words in a bucket every clumped_share-th is in
+ * the same bin as the next one. Passes are faster then. */
+template <int T, class K> __device__ __noinline__ bool are_clumped(const RadixKeys<K> &job)
+{
+    const Splitters<K> splitters = Splitters<K>::of(job);
+    const uint32_t buckets = splitters.buckets();
+    uint32_t together = 0;
+    for (uint32_t b = 2 * threadIdx.x; b < buckets; b += 2 * T) {
+        K word[split_between];
+#pragma unroll
+        for (uint32_t i = 0; i < split_between; i += 16 / sizeof(K))
+            *(uint4 *)&word[i] =
+                __ldcg((const uint4 *)(splitters.between() + b / 2 * split_between + i));
+        const K least = b ? splitters.least(b) : word[0], most = splitters.most(b);
+        const uint64_t range = most > least ? (K)((most - least) >> job.begin) : 0;
+        const int bin = 64 - __clzll((long long)range) - radix_tuning.bin_bits;
+        const int shift = job.begin + max(bin, 0);
+#pragma unroll
+        for (uint32_t i = 0; i + 1 < split_between; i++)
+            together += bin >= 0 && word[i] >= least && word[i + 1] <= most &&
+                        (K)(word[i] - least) >> shift == (K)(word[i + 1] - least) >> shift;
+    }
+    const uint32_t words = buckets / 2 * (split_between - 1);
+    return split_sums<T>(together).y > words / radix_tuning.clumped_share;
 }
 
 /* What sorts bucket b; equal words are in the output. */

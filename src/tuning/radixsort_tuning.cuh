@@ -75,9 +75,14 @@ struct RadixTuning {
 
     /* If buckets do not fit, passes by digits_close digits are faster than a map, but for few
      * words; splitters are slower from close_items items on if two digits are enough, as is
-     * likely where the words of a look differ by less than 2^close_bits. */
-    int digits_close, close_bits;
+     * likely where the words of a look differ by less than 2^close_bits; beside values below
+     * mapped_items, if three are, by less than 2^close_bits_wide. */
+    int digits_close, close_bits, close_bits_wide;
     uint64_t close_items;
+
+    /* Of pairs passes are faster than splitters if 1/clumped_share of a sample's words are in the
+     * same bin of their bucket as the next one. */
+    uint32_t clumped_share;
 
     /* Where buckets do not fit, repeats_sample words tell how often words repeat. Of arrays of
      * less than map_items a map is tried first if a word has at most repeats_max items (of keys
@@ -125,7 +130,8 @@ constexpr RadixTuning radix_sm75()
     t.split_mean = 3072, t.split_sample = 8, t.split_bits = 10;
     t.large_share = 1024, t.large_excess = 16, t.values_share = 512;
     t.mapped_items = 4 << 20, t.digits_few = 2;
-    t.digits_close = 3, t.close_bits = 14, t.close_items = 1 << 20;
+    t.digits_close = 3, t.close_bits = 14, t.close_bits_wide = 23;
+    t.close_items = 1 << 20, t.clumped_share = 16;
     t.bit_passes = 4, t.uneven_bits = 6, t.uneven_share = 14, t.repeated_share = 8;
     t.bit_pairs = 64 << 20;
     t.repeats_sample = 1024, t.repeats_max = 24, t.repeats_max_keys = 64;
