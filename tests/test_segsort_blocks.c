@@ -46,6 +46,22 @@ START_TEST(test_segments_around_those_of_blocks)
 }
 END_TEST
 
+/* Segments that fit no block, among short and empty ones, of even, skewed and equal keys. */
+START_TEST(test_segments_that_fit_no_block)
+{
+    static const size_t lengths[] = {3585, 65536, 12, 30000, 4096, 5000, 700};
+    static const gp_dtype dtypes[] = {GP_U32, GP_F32, GP_I32, GP_U16, GP_F16, GP_I8};
+    struct case_ c = {.sort = {.dtype = dtypes[_i]}, .offset_dtype = t_index_dtypes[_i % 4]};
+    struct t_segments g = segments_of(lengths, 7, 1, _i % 3);
+    for (enum pattern pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+        c.sort.descending = pattern & 1;
+        c.sort.keys_in_place = pattern & 2;
+        check_case(&c, &g, pattern);
+    }
+    free(g.offsets);
+}
+END_TEST
+
 /* Hundreds of thousands of empty segments between two that are not. */
 START_TEST(test_segments_among_empty_ones)
 {
@@ -59,7 +75,7 @@ START_TEST(test_segments_among_empty_ones)
 }
 END_TEST
 
-/* Replays of which some have a segment that fits no block. */
+/* Replays of which some have a segment that fits no block, and some such keys that are skewed. */
 START_TEST(test_segmented_replayed_with_other_lengths)
 {
     enum { COUNT = 2500, N = 40000 };
@@ -82,9 +98,11 @@ START_TEST(test_segmented_replayed_with_other_lengths)
     if (t_capture_begin()) {
         call(&c, &g, &a, &offsets);
         t_capture_end();
-        for (size_t round = 0; round < 6; round++) {
+        for (size_t round = 0; round < 12; round++) {
             /* The first ones are empty, or shorter than the last one. */
-            const size_t longest = (const size_t[]){16, 5000, 3584, 3585, N, 100}[round];
+            const size_t longest = (const size_t[]){16, 5000, 3584, 3585, N, 100}[round % 6];
+            fill_pattern(round < 6 ? PATTERN_BITS : PATTERN_THREE_VALUES, dtype, keys, N);
+            t_put(&a.ki, keys, N * gp_dtype_bytes(dtype));
             for (size_t s = 0; s < COUNT; s++)
                 g.offsets[s] = s ? s * (N - longest) / COUNT : 0;
             for (size_t s = 0; s <= COUNT; s++)
@@ -105,6 +123,7 @@ static void add_cases(Suite *s)
     TCase *c = t_case(s, "lengths");
     tcase_add_loop_test(c, test_segments_around_those_of_blocks, 0, 20);
     tcase_add_loop_test(c, test_segments_among_empty_ones, 0, 4);
+    tcase_add_loop_test(c, test_segments_that_fit_no_block, 0, 6);
     c = t_case(s, "cuda");
     tcase_add_loop_test(c, test_segmented_replayed_with_other_lengths, 0, 2);
 }
