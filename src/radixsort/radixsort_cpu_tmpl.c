@@ -92,20 +92,6 @@ struct sort {
     void *values_dst;
 };
 
-/* A call: its loops are large, and many need them. */
-static __attribute__((noinline)) void sort_words_of(const struct gpi_radix_order *o,
-                                                    const KEY *restrict keys, size_t n,
-                                                    KEY *restrict words)
-{
-    if (kind_of(o) != WORD_EXACT) {
-        words_of(o, keys, n, words);
-        return;
-    }
-    const struct gpi_radix_order order = *o;
-    for (size_t i = 0; i < n; i++)
-        words[i] = exact_word(&order, keys[i]);
-}
-
 /* Words but for an exclusive or with flip_of(): integers are their own. */
 static inline const KEY *words_at(const struct gpi_radix_order *o, const KEY *keys, size_t n,
                                   KEY *room)

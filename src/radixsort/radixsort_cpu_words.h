@@ -29,3 +29,17 @@ ALWAYS_INLINE KEY key_of_word(const struct gpi_radix_order *o, KEY word)
     const KEY x = (KEY)(word ^ (KEY)o->flip);
     return inf ? GPI_RADIX_UNEXACT(KEY, x, sign, inf) : x;
 }
+
+/* A call: its loops are large, and many need them. */
+static __attribute__((noinline, unused)) void sort_words_of(const struct gpi_radix_order *o,
+                                                            const KEY *restrict keys, size_t n,
+                                                            KEY *restrict words)
+{
+    if (kind_of(o) != WORD_EXACT) {
+        words_of(o, keys, n, words);
+        return;
+    }
+    const struct gpi_radix_order order = *o;
+    for (size_t i = 0; i < n; i++)
+        words[i] = exact_word(&order, keys[i]);
+}
