@@ -75,11 +75,12 @@ typedef struct gp_radix_sort_options {
  *  - up to 2^16 keys, fewer if long or beside values: one launch, the same for all keys;
  *  - keys of 4 and 8 bytes, evenly distributed over the bits that they use: one read and three
  *    passes from 2^21 keys on, one read and two passes below;
- *  - others, up to some 4 million, half as many of 8 bytes: two reads and two passes, between
- *    splitters of a sample. More of 8 bytes: the same, and a read and a pass; or, alone or from
- *    2^26 on, one pass for each 8 bits that tell keys apart, where these are few. More of 4 bytes:
- *    as if they were even, by a map learned from a sample, or one pass for each 8 bits that differ,
- *    or that a small range takes;
+ *  - others, up to some 4 million, of 4 bytes beside values of 8 half as many: two reads and two
+ *    passes, between splitters of a sample; of 8 bytes from 2^21 on a read more. More of 8 bytes:
+ *    three reads and three passes; or, alone or from 2^26 on, one pass for each 8 bits that tell
+ *    keys apart, where these are few. More of 4 bytes, and from 2^21 on those beside values that
+ *    repeat or clump much: as if they were even, by a map learned from a sample, or one pass for
+ *    each 8 bits that differ, or that a small range takes;
  *  - below 2^23 keys of 4 bytes beside values of 8, and keys of 1 and 2 bytes with values: one
  *    read, and one pass for each 8 bits that differ between keys;
  *  - keys of 1 byte, and 2^22 or more keys of 2 bytes, without values: counted, not moved.
